@@ -1,0 +1,86 @@
+"""What a session tells people: one note per cancel, per drop, per fresh id.
+
+A note is a plain value; ``nevermind.shell.journal`` writes it.  Payload bodies never
+stand in a note.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+from nevermind.peers import Peer
+
+
+class Event(enum.Enum):
+    """The kind of a note; the ``event`` member of its JSON line."""
+
+    CANCEL = "cancel"
+    DROP = "drop"
+    ALIAS = "alias"
+    FORGET = "forget"
+    UNTRACKED = "untracked"
+
+
+class What(enum.Enum):
+    """What was held back; the ``what`` member of a drop's JSON line."""
+
+    LATE_RESPONSE = "late-response"
+    LATE_PROGRESS = "late-progress"
+    STALE_PROGRESS = "stale-progress"
+    REDUNDANT_CANCEL = "redundant-cancel"
+    INITIALIZE_CANCEL = "initialize-cancel"
+    ABSORBED_CANCEL = "absorbed-cancel"
+    UNKNOWN_CANCEL = "unknown-cancel"
+    UNASKED_ANSWER = "unasked-answer"
+    NOISE = "noise"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """One thing worth a line in the journal.
+
+    ``issuer`` is the peer that issued the request in question, ``id`` its id
+    (or progress token) as the issuer wrote it: an int or a str.  Times are
+    seconds, ``bytes`` the size of the message.  ``outcome`` is "result" or
+    "error".  ``why`` says in plain words why the verdict was what it was.
+    """
+
+    event: Event
+    what: What | None = None
+    issuer: Peer | None = None
+    id: int | str | None = None
+    method: str | None = None
+    since_request_s: float | None = None
+    since_cancel_s: float | None = None
+    bytes: int | None = None
+    outcome: str | None = None
+    reason: str | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diverted:
+    """A server's noise on its way to stderr, byte for byte."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What a session has done so far; the summary line is made from it.
+
+    ``forwarded`` counts messages, ``dropped`` messages by kind,
+    ``never_answered`` cancelled requests that got no answer at all, and
+    ``longest_overrun_s`` is how long after a cancel the last late answer came.
+    ``in_flight`` is, per issuer, the number of requests that still wait.
+    """
+
+    forwarded: int = 0
+    dropped: dict[What, int] = field(default_factory=dict)
+    cancelled: int = 0
+    never_answered: int = 0
+    longest_overrun_s: float | None = None
+    in_flight: dict[Peer, int] = field(default_factory=dict)
+    waiting: int = 0
+    """Uncancelled client requests, listens left out: they lengthen the grace."""
