@@ -1,0 +1,1 @@
+"""Settings: what can be chosen, under which names, with which values and defaults."""
