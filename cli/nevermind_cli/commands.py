@@ -1,0 +1,143 @@
+"""``nevermind`` as click sees it: help, ``--version``, the small commands.
+
+``run`` stands here for its help, made from the table of options; what follows
+it on the command line is read by ``nevermind_cli.arguments`` in every case.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import click
+
+from nevermind_cli.arguments import HelpWanted, UsageError, did_you_mean, read_arguments
+from nevermind_cli.version import VERSION
+from nevermind_config.options import OPTIONS, Option
+from nevermind_config.values import Flag
+
+WIDTH = 80
+"""Help is set in this many columns, wherever it is printed: the README quotes it."""
+
+
+def click_option(option: Option) -> click.Option:
+    """``option`` as click's help and parser know it."""
+    if isinstance(option.kind, Flag):
+        return click.Option(
+            [f"{option.flag}/{option.off_flag}", option.name],
+            default=option.default,
+            help=option.help,
+            envvar=option.variable,
+            show_envvar=True,
+            show_default=True,
+        )
+    return click.Option(
+        [option.flag, option.name],
+        type=option.kind.read,
+        metavar=option.kind.metavar,
+        default=None if option.default is None else option.kind.show(option.default),
+        help=option.help,
+        envvar=option.variable,
+        show_envvar=True,
+        show_default=option.unset or True,
+    )
+
+
+class RunCommand(click.Command):
+    """``nevermind run``: click's help around our own reading of the words."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read ``args`` by the one parser there is; show help where it is asked for."""
+        try:
+            read_arguments(args, os.environ)
+        except HelpWanted:
+            click.echo(ctx.get_help())
+            ctx.exit()
+        except UsageError as error:
+            raise click.UsageError(str(error), ctx) from None
+        ctx.obj = args
+        return []
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The usage line, with the ``--`` that divides our words from the command's."""
+        formatter.write_usage(ctx.command_path, "[OPTIONS] -- COMMAND [ARG]...")
+
+
+class _Commands(click.Group):
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not args[0].startswith("-") and args[0] not in self.commands:
+            hint = did_you_mean(args[0], list(self.commands))
+            raise click.UsageError(f"no such command {args[0]!r}{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self.commands)  # in the order of their weight, not of the alphabet
+
+
+@click.group(
+    cls=_Commands,
+    no_args_is_help=False,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(VERSION, prog_name="nevermind", message="%(prog)s %(version)s")
+@click.pass_context
+def commands(ctx: click.Context) -> None:
+    """A transparent JSON-RPC cancellation proxy: cancelled stays cancelled.
+
+    A host starts nevermind instead of its MCP server, nevermind starts the
+    server, and what the server still sends for a cancelled request no longer
+    reaches the host.
+    """
+    if ctx.invoked_subcommand is None:
+        raise click.UsageError(f"which command? one of {', '.join(commands.commands)}", ctx)
+
+
+@click.pass_context
+def _run(ctx: click.Context) -> int:
+    from nevermind_cli.run import run
+
+    return run(ctx.obj)
+
+
+commands.add_command(
+    RunCommand(
+        "run",
+        callback=_run,
+        params=[click_option(option) for option in OPTIONS],
+        short_help="Start COMMAND and stand between it and the host.",
+        help=(
+            "Start COMMAND and stand between it and whoever started us, over stdin and stdout."
+            " Only the first -- is ours. A flag beats its environment variable."
+        ),
+    )
+)
+
+
+@commands.command()
+def demo() -> int:
+    """Show a misbehaving server, bare and behind nevermind, side by side."""
+    from nevermind_cli.demo import show
+
+    return show()
+
+
+def invoke(words: Sequence[str]) -> int:
+    """Run what ``words`` ask for; one line on stderr where that cannot be done."""
+    try:
+        code = commands.main(
+            list(words),
+            prog_name="nevermind",
+            standalone_mode=False,
+            terminal_width=WIDTH,
+        )
+    except click.ClickException as error:
+        where = getattr(error, "ctx", None)
+        command = where.command_path if where else "nevermind"
+        click.echo(f"{command}: {error.format_message()}", err=True)
+        return error.exit_code
+    except click.Abort:
+        return 130  # what a shell would say of a program that Ctrl-C ended
+    return code if isinstance(code, int) else 0

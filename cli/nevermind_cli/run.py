@@ -1,0 +1,75 @@
+"""``nevermind run``: everything is checked, then the server starts, then we get ready.
+
+What is imported at the top delays the server; what is imported in ``run`` after
+``start`` does not.
+"""
+
+from __future__ import annotations
+
+import os
+
+from nevermind.shell.journal_file import open_log
+from nevermind.shell.spawn import CannotStart, printable, start
+from nevermind_cli.arguments import HelpWanted, UsageError, read_arguments
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nevermind_config.values import Value
+
+USAGE = 2
+"""Exit code: the command line cannot be followed, and nothing was started."""
+
+
+def run(words: Sequence[str]) -> int:
+    """Run what ``words``, which followed ``nevermind run``, ask for; the exit code."""
+    try:
+        values, command = read_arguments(words, os.environ)
+        log = _open_log(values)
+    except HelpWanted:
+        from nevermind_cli.commands import invoke
+
+        return invoke(["run", "--help"])
+    except UsageError as error:
+        return _refuse(str(error), USAGE)
+    try:
+        server = start(command)
+    except CannotStart as error:
+        return _refuse(str(error), error.code)
+
+    from nevermind.shell.options import GRACE, RunOptions
+    from nevermind.shell.relay import run as relay
+    from nevermind_config.settings import policy
+
+    grace = values["grace"]
+    return relay(
+        RunOptions(
+            command=tuple(command),
+            policy=policy(values),
+            grace=GRACE if grace is None else float(grace),
+            log_level=str(values["log_level"]),
+            log_format=str(values["log_format"]),
+            log_file=log,
+        ),
+        server,
+    )
+
+
+def _open_log(values: dict[str, Value]) -> int | None:
+    path = values["log_file"]
+    if path is None:
+        return None
+    try:
+        return open_log(str(path))
+    except OSError as error:
+        raise UsageError(f"--log-file: {path!r}: {error.strerror}") from None
+
+
+def _refuse(why: str, code: int) -> int:
+    # not print: with stderr closed it would write to stdout, which is the host's channel
+    try:
+        os.write(2, f"nevermind run: {printable(why)}\n".encode("utf-8", "backslashreplace"))
+    except OSError:
+        pass
+    return code

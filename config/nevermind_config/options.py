@@ -1,0 +1,135 @@
+"""Everything that can be chosen for one session: the one table of it.
+
+The command line's parser, its help, the environment variables and the
+reference in the README are all made from ``OPTIONS``.  Defaults are the MCP
+column of "what may be held back"; ``nevermind_config.settings`` turns the
+values into the engine's own, and its tests hold words and defaults to the
+engine's enums and constants.  (They are spelled out here because the engine's
+policy is imported only after the server has been started.)
+"""
+
+from __future__ import annotations
+
+from nevermind_config.values import Choice, Count, File, Flag, Kind, Seconds, Size, Value
+
+
+class Option:
+    """One setting: its flag, variable, kind, default and a sentence of help.
+
+    ``unset`` says in words what happens where the default is None.
+    """
+
+    __slots__ = ("default", "flag", "help", "kind", "name", "off_flag", "unset", "variable")
+
+    def __init__(
+        self, flag: str, kind: Kind, default: Value, help: str, *, unset: str | None = None
+    ) -> None:
+        self.flag = flag
+        self.kind = kind
+        self.default = default
+        self.help = help
+        self.unset = unset
+        self.name = flag[2:].replace("-", "_")
+        self.variable = "NEVERMIND_" + self.name.upper()
+        self.off_flag = f"--no-{flag[2:]}" if isinstance(kind, Flag) else None
+
+    @property
+    def shown_default(self) -> str | None:
+        """The default as help shows it; None where there is nothing to show."""
+        return self.unset if self.default is None else self.kind.show(self.default)
+
+
+OPTIONS = (
+    Option(
+        "--cancel",
+        Choice("forward", "absorb"),
+        "forward",
+        "The client's cancel of a request in flight. absorb: it takes effect here but never"
+        " reaches the server (for servers that crash on one).",
+    ),
+    Option(
+        "--late-response",
+        Choice("drop", "first", "forward-errors", "forward"),
+        "drop",
+        "Answers to a cancelled request. first: let the first one through; forward-errors: let"
+        " the first error through (for callers that still wait after they cancel).",
+    ),
+    Option(
+        "--late-progress",
+        Choice("drop", "forward"),
+        "drop",
+        "Progress for a cancelled request.",
+    ),
+    Option(
+        "--stale-progress",
+        Choice("drop", "forward"),
+        "drop",
+        "Progress for a request that has been answered.",
+    ),
+    Option(
+        "--redundant-cancel",
+        Choice("drop", "forward"),
+        "drop",
+        "Repeated cancels, and cancels of requests that have been answered.",
+    ),
+    Option(
+        "--id-reuse",
+        Choice("alias", "forward"),
+        "alias",
+        "A new request under the id of a cancelled one. alias: the server sees a fresh id, so"
+        " that the old answer cannot pass for the new one.",
+    ),
+    Option(
+        "--shield",
+        Flag(),
+        False,
+        "Guard a strict host: drop the server's answers that nobody asked for and the client's"
+        " cancels of ids never seen; noise goes to stderr unless --noise says otherwise.",
+    ),
+    Option(
+        "--noise",
+        Choice("forward", "stderr", "drop"),
+        None,
+        "Lines on the server's stdout that are no JSON message.",
+        unset="forward; stderr under --shield",
+    ),
+    Option(
+        "--remember",
+        Count(),
+        65_536,
+        "How many cancelled and how many answered ids to remember, per side.",
+    ),
+    Option(
+        "--max-message",
+        Size(),
+        64 * 1024 * 1024,
+        "The longest message to hold whole; a longer one is streamed through.",
+    ),
+    Option(
+        "--grace",
+        Seconds(),
+        None,
+        "How long the server may go on after the host has closed its side.",
+        unset="5; 30 while a request waits for its answer",
+    ),
+    Option(
+        "--log-level",
+        Choice("off", "error", "warning", "info", "debug"),
+        "info",
+        "How much to tell. info: every cancel, every drop and a summary.",
+    ),
+    Option(
+        "--log-format",
+        Choice("text", "json"),
+        "text",
+        "Lines for people, or one JSON object a line.",
+    ),
+    Option(
+        "--log-file",
+        File(),
+        None,
+        "Append the log to this file instead of writing it to stderr.",
+        unset="stderr",
+    ),
+)
+"""In the order in which help shows them."""
