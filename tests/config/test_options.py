@@ -1,0 +1,85 @@
+"""The table of options says of every setting what people need to know, and once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from nevermind_config.options import OPTIONS, Option
+from nevermind_config.values import Choice, Flag
+
+BY_FLAG = {option.flag: option for option in OPTIONS}
+
+
+def test_every_switch_of_a_session_is_there() -> None:
+    assert list(BY_FLAG) == [
+        "--cancel",
+        "--late-response",
+        "--late-progress",
+        "--stale-progress",
+        "--redundant-cancel",
+        "--id-reuse",
+        "--shield",
+        "--noise",
+        "--remember",
+        "--max-message",
+        "--grace",
+        "--log-level",
+        "--log-format",
+        "--log-file",
+    ]
+
+
+def test_an_option_gives_its_name_and_its_variable() -> None:
+    option = BY_FLAG["--late-response"]
+    assert (option.name, option.variable) == ("late_response", "NEVERMIND_LATE_RESPONSE")
+
+
+def test_only_a_flag_can_be_turned_off_by_a_flag() -> None:
+    off = {option.flag: option.off_flag for option in OPTIONS if option.off_flag}
+    assert off == {"--shield": "--no-shield"}
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.flag)
+def test_a_default_is_a_value_that_a_user_could_give(option: Option) -> None:
+    if option.default is None:
+        assert option.unset
+        assert option.shown_default == option.unset
+    else:
+        assert option.shown_default is not None
+        assert option.kind.read(option.shown_default) == option.default
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.flag)
+def test_an_option_is_described_in_sentences(option: Option) -> None:
+    assert option.help.endswith(".")
+    assert option.help[0].isupper()
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.flag)
+def test_no_value_needs_a_space(option: Option) -> None:
+    # some hosts start servers without quoting their arguments
+    if isinstance(option.kind, Choice):
+        assert not any(" " in word for word in option.kind.words)
+    assert " " not in option.kind.metavar
+
+
+def test_flags_have_no_metavar_and_others_do() -> None:
+    assert all(bool(option.kind.metavar) != isinstance(option.kind, Flag) for option in OPTIONS)
+
+
+def test_reading_the_options_imports_nothing_slow() -> None:
+    # the server is started only after they are read: dataclasses or typing alone cost 10 ms
+    code = (
+        "import sys; before = set(sys.modules); import nevermind_config.options;"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.split() == [
+        "__future__",
+        "nevermind_config",
+        "nevermind_config.options",
+        "nevermind_config.values",
+    ]
