@@ -1,0 +1,131 @@
+"""One run over stdio, from the started server to the exit code.
+
+Messages flow from the first moment: a plain loop turns the pump while a thread imports
+Trio, a tenth of a second that would otherwise be the host's to wait; then Trio takes the
+very same pump over.
+"""
+
+from __future__ import annotations
+
+import _thread
+import gc
+import os
+import sys
+from collections.abc import Callable
+from time import monotonic
+
+from nevermind.session import Session
+from nevermind.shell.descriptors import Sink, Source, open_sink, open_source
+from nevermind.shell.ending import Ending
+from nevermind.shell.journal import Journal
+from nevermind.shell.options import RunOptions
+from nevermind.shell.pump import Pump
+from nevermind.shell.spawn import ServerProcess, start
+from nevermind.shell.tree import ServerTree
+
+LINGER = 0.002
+"""Seconds to poll on after something came, before Trio is asked to wait: in a
+conversation the next message is nearly always nearer than a trip through its scheduler."""
+
+TURN = 0.005
+"""Seconds of work without a break after which Trio's other tasks get their turn."""
+
+SWITCH = 0.0002
+"""Seconds after which the importing thread must let go of the interpreter; its default
+of 5 ms would be felt in every message."""
+
+LAST_LINES = 0.25
+"""Seconds that the journal gets at the end, if whoever reads it is slow."""
+
+
+def run(
+    options: RunOptions,
+    server: ServerProcess | None = None,
+    *,
+    leave: Callable[[int], object] = os._exit,
+) -> int:
+    """Carry messages between our stdin and stdout and the server until it is over.
+
+    ``server`` has been started already, or is started now.  Call it on the main thread.
+    The process ends here, by ``leave``: nothing is left to be cleaned up, and the
+    interpreter would take longer to do so than many a server to answer.
+    Raises ``CannotStart``, and ``OSError`` for a log file that cannot be opened.
+    """
+    if server is None:
+        server = start(options.command)
+    gc.disable()
+    session = Session(options.policy, options.dialect, nonce=os.urandom(8).hex())
+    journal = Journal(options.log_level, options.log_format, options.log_file)
+    host = open_source(0), open_sink(1)
+    pump = Pump(
+        session,
+        host,
+        (Source(server.stdout), Sink(server.stdin)),
+        tree=ServerTree(server.pid, whole=server.adopts_orphans),
+        ending=Ending(options.grace),
+        signals=server.signals,
+        journal=journal,
+    )
+    code = carry(pump, server)
+    journal.summary(session.statistics())
+    host[1].finish(LAST_LINES)
+    journal.close(LAST_LINES)
+    leave(code)
+    return code
+
+
+def carry(pump: Pump, server: ServerProcess) -> int:
+    """Turn ``pump`` until it is done, first without Trio, then under it; the exit code."""
+    ready = import_trio(server)
+    server.signals.wake_a_plain_loop(True)
+    while pump.code is None and not ready:
+        pump.turn(pump.timeout(monotonic()))
+    server.signals.wake_a_plain_loop(False)
+    if pump.code is None:
+        import trio
+
+        sys.setswitchinterval(_default_switch)
+        gc.freeze()
+        gc.enable()
+        trio.run(turn_under_trio, pump)
+    return 0 if pump.code is None else pump.code
+
+
+_default_switch = sys.getswitchinterval()
+
+
+def import_trio(server: ServerProcess) -> list[bool]:
+    """Begin to import Trio in a thread; the list gets an element when that is over."""
+    ready: list[bool] = []
+
+    def load() -> None:
+        try:
+            import trio  # noqa: F401
+        finally:
+            ready.append(True)
+            server.signals.wake()
+
+    sys.setswitchinterval(SWITCH)
+    _thread.start_new_thread(load, ())
+    return ready
+
+
+async def turn_under_trio(pump: Pump) -> None:
+    """Turn ``pump`` until it is done; wait for its poll only when there is nothing to do."""
+    import trio
+
+    rested = monotonic()
+    while True:
+        timeout = pump.timeout(monotonic())
+        busy = pump.turn(LINGER if timeout is None else min(LINGER, timeout))
+        if pump.code is not None:
+            return
+        now = monotonic()
+        if not busy:
+            timeout = pump.timeout(now)
+            with trio.move_on_after(float("inf") if timeout is None else timeout):
+                await trio.lowlevel.wait_readable(pump.poll.fileno())
+            rested = monotonic()
+        elif now - rested > TURN:
+            await trio.lowlevel.checkpoint()
+            rested = monotonic()
