@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nevermind_cli.arguments import HelpWanted, UsageError, read_arguments
 from nevermind_cli.commands import click_option
-from nevermind_config.options import OPTIONS
+from nevermind_config.options import OPTIONS, Option
 from nevermind_config.values import Choice, Flag, Value
 
 DEFAULTS = {option.name: option.default for option in OPTIONS}
@@ -176,25 +176,22 @@ class TestTheEnvironment:
         assert line.startswith(f"NEVERMIND_{name}: {text!r} is ")
 
 
-def _words_for_an_option() -> st.SearchStrategy[list[str]]:
-    forms: list[st.SearchStrategy[list[str]]] = []
-    for option in OPTIONS:
-        if isinstance(option.kind, Flag):
-            assert option.off_flag is not None
-            forms.append(st.sampled_from([[option.flag], [option.off_flag]]))
-            continue
-        if isinstance(option.kind, Choice):
-            texts = st.sampled_from(option.kind.words)
-        else:
-            texts = st.sampled_from(["1", "0", "7", "2.5", "64KiB", "a=b", "x"])
-        flag = option.flag
-        forms.append(texts.map(lambda text, flag=flag: [flag, text]))
-        forms.append(texts.map(lambda text, flag=flag: [f"{flag}={text}"]))
-    return st.one_of(forms)
+def _forms(option: Option) -> list[list[str]]:
+    """Ways of writing ``option``, not all of them right."""
+    if isinstance(option.kind, Flag):
+        return [[option.flag], [f"--no-{option.flag[2:]}"]]
+    texts = ["1", "0", "7", "2.5", "64KiB", "a=b", "x"]
+    if isinstance(option.kind, Choice):
+        texts = [*option.kind.words, "x"]
+    return [form for text in texts for form in ([option.flag, text], [f"{option.flag}={text}"])]
+
+
+FORMS = [form for option in OPTIONS for form in _forms(option)]
 
 
 @given(
-    st.lists(_words_for_an_option(), max_size=5),
+    # once each: of several, click judges only the last
+    st.lists(st.sampled_from(FORMS), max_size=5, unique_by=lambda form: form[0].partition("=")[0]),
     st.lists(st.sampled_from(["server", "--", "--shield", "-x", "a b"]), min_size=1, max_size=4),
     st.dictionaries(
         st.sampled_from([option.variable for option in OPTIONS]),

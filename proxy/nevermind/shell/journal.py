@@ -34,6 +34,9 @@ _LEVEL_OF = {Event.FORGET: _WARNING, Event.UNTRACKED: _WARNING}
 
 STDERR = 2
 
+ALARM = 1.0
+"""Seconds after which sums are told even if nothing more happens."""
+
 
 class Journal:
     """Writes notes as lines; one journal per process.
@@ -42,14 +45,17 @@ class Journal:
     the path of a file to append to, or a descriptor that is open for writing;
     with None, lines go to stderr.  OSError: the file cannot be opened.
 
-    Lines written to stderr as text carry no time: hosts put their own.
+    ``stderr`` is the descriptor that takes its place in tests.  Lines written to stderr as
+    text carry no time: hosts put their own.
     """
 
-    def __init__(self, level: str, format: str, file: str | int | None = None) -> None:
+    def __init__(
+        self, level: str, format: str, file: str | int | None = None, *, stderr: int = STDERR
+    ) -> None:
         self._level = LEVELS.index(level)
         self._json = format == "json"
         self._stamped = self._json or file is not None
-        self._stderr = Writer(STDERR)
+        self._stderr = Writer(stderr)
         if file is None:
             self._lines = self._stderr
         else:
@@ -58,7 +64,7 @@ class Journal:
         self._lock = threading.Lock()
         self._alarm: threading.Timer | None = None
         self._open_line = False
-        self._told = False
+        self._failed = False
 
     def write(self, notes: Iterable[Note | Diverted], now: float) -> None:
         """Write ``notes`` in their order.  ``now`` is in seconds of a clock that only goes on."""
@@ -74,7 +80,7 @@ class Journal:
                         self._say(members)
             if self._limit.holds and self._alarm is None:
                 # nothing more may come, and then nobody would ever be told of the sums
-                self._alarm = threading.Timer(1, self._release)
+                self._alarm = threading.Timer(ALARM, self._release)
                 self._alarm.daemon = True
                 self._alarm.start()
 
@@ -98,9 +104,13 @@ class Journal:
             self._report_losses(even_if_full=True)
             if self._alarm is not None:
                 self._alarm.cancel()
+        if self._lines is self._stderr:
+            return self._stderr.close(timeout)
         end = time.monotonic() + timeout
-        lines_written = self._lines is self._stderr or self._lines.close(timeout)
-        return self._stderr.close(max(0.0, end - time.monotonic())) and lines_written
+        written = self._lines.close(timeout)
+        with self._lock:
+            self._report_failure()
+        return self._stderr.close(max(0.0, end - time.monotonic())) and written
 
     def _release(self) -> None:
         with self._lock:
@@ -130,8 +140,12 @@ class Journal:
             lost += self._stderr.take_lost(even_if_full=even_if_full)
         if lost and self._level >= _WARNING:
             error = self._lines.error
-            if error is not None and self._lines is not self._stderr and not self._told:
-                self._told = True  # in the file it would never be read
-                self._stderr.put(f"nevermind: --log-file: {error.strerror}\n".encode())
             why = error.strerror if error else "whoever reads them was too slow"
             self._say({"event": "lost", "count": lost, "why": why})
+            self._report_failure()
+
+    def _report_failure(self) -> None:
+        error = self._lines.error
+        if error is not None and self._lines is not self._stderr and not self._failed:
+            self._failed = True  # said in the file, it would never be read
+            self._stderr.put(f"nevermind: --log-file: {error.strerror}\n".encode())

@@ -19,7 +19,7 @@ LONGEST = 200
 """Characters shown of anything that a peer chose: enough to tell two apart."""
 
 _HUGE = 10**LONGEST
-"""Larger integers are shown in part, in hex: Python refuses to spell out 4,300 digits."""
+"""Larger integers are shown in hex, and cut: Python refuses to spell out 4,300 digits."""
 
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 
@@ -95,7 +95,7 @@ def _json(value: Member) -> str:
 
 
 def _digits(number: int) -> str:
-    return str(number) if -_HUGE < number < _HUGE else f"{number:#x}"[: LONGEST - 1] + "…"
+    return str(number) if -_HUGE < number < _HUGE else escape(f"{number:#x}")
 
 
 def text_line(members: Mapping[str, Member], stamp: str | None) -> str:
