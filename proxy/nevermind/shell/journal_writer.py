@@ -38,7 +38,7 @@ class Writer:
         A single piece may exceed the room there is.
         """
         with self._changed:
-            if self._waiting and self._size + len(data) > ROOM:
+            if self._size and self._size + len(data) > ROOM:
                 self._lost += 1
                 return False
             self._waiting.append(data)
