@@ -38,16 +38,17 @@ def run(words: Sequence[str]) -> int:
     except CannotStart as error:
         return _refuse(str(error), error.code)
 
-    from nevermind.shell.options import GRACE, RunOptions
+    from nevermind.shell.options import RunOptions
     from nevermind.shell.relay import run as relay
     from nevermind_config.settings import policy
 
     grace = values["grace"]
+    assert isinstance(grace, float)
     return relay(
         RunOptions(
             command=tuple(command),
             policy=policy(values),
-            grace=GRACE if grace is None else float(grace),
+            grace=grace,
             log_level=str(values["log_level"]),
             log_format=str(values["log_format"]),
             log_file=log,

@@ -108,9 +108,9 @@ OPTIONS = (
     Option(
         "--grace",
         Seconds(),
-        None,
-        "How long the server may go on after the host has closed its side.",
-        unset="5; 30 while a request waits for its answer",
+        5.0,
+        "How long the server may go on after the host has closed its side; 30 at least while"
+        " a request still waits for its answer.",
     ),
     Option(
         "--log-level",

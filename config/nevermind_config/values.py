@@ -119,6 +119,9 @@ class Seconds(Kind):
             raise ValueError(f"{text!r} is not a number of seconds")
         return number
 
+    def show(self, value: Value) -> str:
+        return f"{value:g}"
+
 
 class File(Kind):
     """The path of a file; ``~`` at its head is the user's home."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nevermind.policy import Fate, FirstCancel, IdReuse, LateResponse, Noise, Policy
+from nevermind.shell.options import GRACE
 from nevermind_config.options import OPTIONS
 from nevermind_config.settings import PLAIN, WORDS, policy
 from nevermind_config.values import Choice, Value
@@ -15,6 +16,10 @@ KINDS = {option.name: option.kind for option in OPTIONS}
 
 def test_the_defaults_of_the_table_are_the_defaults_of_the_engine() -> None:
     assert policy(DEFAULTS).resolved(answer_owed=False) == Policy().resolved(answer_owed=False)
+
+
+def test_the_grace_of_the_table_is_the_grace_of_the_engine() -> None:
+    assert DEFAULTS["grace"] == GRACE
 
 
 @pytest.mark.parametrize("name", WORDS)

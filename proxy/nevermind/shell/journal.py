@@ -95,7 +95,7 @@ class Journal:
         with self._lock:
             self._say_all(self._limit.release(None))
             if self._level >= _INFO:
-                self._say(summary_members(statistics))
+                self._say(summary_members(statistics), always=True)
 
     def close(self, timeout: float) -> bool:
         """Write what waits, for at most ``timeout`` seconds; whether all was written."""
@@ -121,13 +121,13 @@ class Journal:
         for members in lines:
             self._say(members)
 
-    def _say(self, members: dict[str, Member]) -> None:
+    def _say(self, members: dict[str, Member], *, always: bool = False) -> None:
         at = stamp(time.time()) if self._stamped else None
         line = json_line(members, at) if self._json else text_line(members, at)
         data = line.encode("utf-8", "backslashreplace") + b"\n"
         if self._open_line and self._lines is self._stderr:
             data = b"\n" + data  # the noise before it had no newline
-        if self._lines.put(data) and self._lines is self._stderr:
+        if self._lines.put(data, always=always) and self._lines is self._stderr:
             self._open_line = False
 
     def _divert(self, data: bytes) -> None:
@@ -141,7 +141,7 @@ class Journal:
         if lost and self._level >= _WARNING:
             error = self._lines.error
             why = error.strerror if error else "whoever reads them was too slow"
-            self._say({"event": "lost", "count": lost, "why": why})
+            self._say({"event": "lost", "count": lost, "why": why}, always=True)
             self._report_failure()
 
     def _report_failure(self) -> None:

@@ -32,13 +32,13 @@ class Writer:
         self._thread: threading.Thread | None = None
         self.error: OSError | None = None
 
-    def put(self, data: bytes) -> bool:
+    def put(self, data: bytes, *, always: bool = False) -> bool:
         """Queue ``data`` to be written; False, and counted, where there is no room for it.
 
-        A single piece may exceed the room there is.
+        A single piece may exceed the room there is; ``always`` makes room for a last word.
         """
         with self._changed:
-            if self._size and self._size + len(data) > ROOM:
+            if not always and self._size and self._size + len(data) > ROOM:
                 self._lost += 1
                 return False
             self._waiting.append(data)

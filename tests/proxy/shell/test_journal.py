@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -225,10 +226,12 @@ class TestStalledReaders:
         clogged = stderr.clog()
         log = journal(stderr, format="json")
         log.write([Diverted(b"x" * (ROOM - 1) + b"\n"), CANCEL], now=0)
-        stderr.read(clogged)
-        stderr.read(ROOM)
-        assert log.close(PATIENCE)
-        assert [line["event"] for line in stderr.objects()] == ["lost"]
+        log.summary(Statistics())
+        with ThreadPoolExecutor() as pool:
+            closed = pool.submit(log.close, PATIENCE)
+            stderr.read(clogged + ROOM)
+            assert closed.result()
+        assert [line["event"] for line in stderr.objects()] == ["summary", "lost"]
 
     def test_the_end_does_not_wait_for_ever(self, stderr: Stderr) -> None:
         stderr.clog()

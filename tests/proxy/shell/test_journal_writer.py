@@ -72,6 +72,13 @@ def test_the_loss_can_be_told_once_there_is_room(reader: Reader) -> None:
     assert reader.writer.take_lost() == 1
 
 
+def test_there_is_always_room_for_a_last_word(reader: Reader) -> None:
+    clogged = reader.clog()
+    taken = reader.fill(b"x" * 1000)
+    assert reader.writer.put(b"last", always=True)
+    assert reader.read(clogged + taken * 1000 + 4).endswith(b"xlast")
+
+
 def test_one_piece_may_exceed_the_room(reader: Reader) -> None:
     piece = b"z" * (2 * ROOM)
     assert reader.writer.put(piece)
