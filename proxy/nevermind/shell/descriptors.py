@@ -14,33 +14,32 @@ import enum
 import os
 import select
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from nevermind.shell.spawn import widen
+
+Part = bytes | memoryview
 
 CHUNK = 64 * 1024
 """Bytes per read: from 128 KiB on the allocator maps memory anew, 13 µs instead of 1."""
 
 
 class Source:
-    """Something to read.  ``fd`` is what to poll; None if it is always ready."""
+    """Something to read.
+
+    ``fd`` is what to poll; None if it is always ready.  ``read()`` gives what is there,
+    at most ``CHUNK`` bytes, nothing at the end.  It raises ``BlockingIOError`` while there
+    is nothing; another ``OSError`` (a reset, a terminal that hung up) is an end as well.
+    """
+
+    # a bound C function, not a method: it is called for every chunk
+    read: Callable[[], bytes]
 
     def __init__(self, fd: int, *, pollable: bool = True) -> None:
         self._fd = fd
         self.fd: int | None = fd if pollable else None
-
-    def read(self) -> bytes:
-        """What is there, at most ``CHUNK`` bytes; empty at the end.
-
-        Raises ``BlockingIOError`` while there is nothing.  A reset or a terminal that
-        hung up is an end like any other.
-        """
-        try:
-            return os.read(self._fd, CHUNK)
-        except BlockingIOError:
-            raise
-        except OSError:
-            return b""
+        self.read = partial(os.read, fd, CHUNK)
 
     def close(self) -> None:
         """Let go of it."""
@@ -48,23 +47,21 @@ class Source:
 
 
 class Sink:
-    """Something to write.  ``fd`` is what to poll; None if it is always ready.
+    """Something to write.
 
-    ``watched`` is what tells that the reader is gone; None if nothing does.
+    ``fd`` is what to poll; None if it is always ready.  ``watched`` is what tells that the
+    reader is gone; None if nothing does.  ``write(buffers)`` writes what there is room for
+    and returns how many bytes that was.  It raises ``BlockingIOError`` while there is
+    none, another ``OSError`` once nobody can read it any more.
     """
+
+    write: Callable[[Sequence[Part]], int]
 
     def __init__(self, fd: int, *, pollable: bool = True) -> None:
         self._fd = fd
         self.fd: int | None = fd if pollable else None
         self.watched = self.fd
-
-    def write(self, buffers: Sequence[bytes | memoryview]) -> int:
-        """Write what there is room for and return how many bytes that was.
-
-        Raises ``BlockingIOError`` while there is none, another ``OSError`` once nobody
-        can read it any more.
-        """
-        return os.writev(self._fd, buffers)
+        self.write = partial(os.writev, fd)
 
     def close(self) -> None:
         """Let go of it; its reader sees the end."""
@@ -80,15 +77,7 @@ class SocketSource(Source):
     def __init__(self, fd: int) -> None:
         super().__init__(fd)
         self._socket = _socket.socket(fileno=fd)
-
-    def read(self) -> bytes:
-        """See ``Source.read``."""
-        try:
-            return self._socket.recv(CHUNK, _socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            raise
-        except OSError:
-            return b""
+        self.read = partial(self._socket.recv, CHUNK, _socket.MSG_DONTWAIT)
 
     def close(self) -> None:
         """See ``Source.close``."""
@@ -101,9 +90,9 @@ class SocketSink(Sink):
     def __init__(self, fd: int) -> None:
         super().__init__(fd)
         self._socket = _socket.socket(fileno=fd)
+        self.write = self._send
 
-    def write(self, buffers: Sequence[bytes | memoryview]) -> int:
-        """See ``Sink.write``."""
+    def _send(self, buffers: Sequence[Part]) -> int:
         return self._socket.sendmsg(buffers, (), _socket.MSG_DONTWAIT)
 
     def close(self) -> None:

@@ -42,13 +42,13 @@ class Flow:
     """One direction: what ``sender`` writes, on its way to the other peer's ``outbox``."""
 
     __slots__ = (
-        "always",
         "blocked",
         "draining",
         "ended",
         "lost",
         "outbox",
         "paused",
+        "read",
         "sender",
         "sink",
         "source",
@@ -59,8 +59,7 @@ class Flow:
         self.source = source
         self.sink = sink
         self.outbox = outbox
-        self.always = source.fd is None
-        """No poll can wait for the source: it is simply read."""
+        self.read = source.read
         self.draining = False
         """The source counts as ended as soon as it has nothing to be read."""
         self.ended = False
@@ -76,8 +75,8 @@ class Flow:
 class Pump:
     """Carries one session's bytes until ``code``, the exit code, is no longer None.
 
-    ``turn`` does everything that is ready; ``timeout`` says how long nothing can happen
-    but by a descriptor.
+    ``poll``, an epoll, is readable while ``turn`` has something to do, unless ``due`` says
+    that time alone will ask something of it.  ``heard_server``: it has said something.
     """
 
     def __init__(
@@ -93,7 +92,9 @@ class Pump:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.code: int | None = None
+        self.heard_server = False
         self.poll = select.epoll()
+        self._wait = self.poll.poll
         self._session = session
         self._tree = tree
         self._ending = ending
@@ -105,6 +106,8 @@ class Pump:
         self._up = Flow(Peer.CLIENT, host[0], server[1], outboxes[Peer.SERVER])
         self._down = Flow(Peer.SERVER, server[0], host[1], outboxes[Peer.CLIENT])
         self._flows = (self._up, self._down)
+        self._eager: list[Flow] = []
+        """The sources that are read without being polled."""
         self._reads: dict[int, Flow] = {}
         self._writes: dict[int, Flow] = {}
         self.poll.register(signals.fd, IN)
@@ -117,34 +120,32 @@ class Pump:
                 self._writes[flow.sink.fd] = flow
                 self.poll.register(flow.sink.fd, 0)
 
-    def timeout(self, now: float) -> float | None:
-        """Seconds until time alone asks something of us; None: never."""
-        due = self._session.next_deadline()
-        end = self._ending.deadline
-        if end is not None and (due is None or end < due):
-            due = end
-        return None if due is None else max(0.0, due - now)
+    def turn(self, most: float | None) -> bool:
+        """Wait for something at most ``most`` seconds, None for ever, and do all that is ready.
 
-    def turn(self, timeout: float | None) -> bool:
-        """Wait at most ``timeout`` seconds, then do what is ready; whether anything was."""
-        eager = [flow for flow in self._flows if flow.always or flow.draining]
-        eager = [flow for flow in eager if not (flow.ended or flow.paused)]
-        looking = self._down.source.fd in self._reads
-        began = self._clock()
-        events = self.poll.poll(0 if eager else timeout)
+        Returns whether anything was.
+        """
+        due = self.due()
+        began = 0.0
+        if due is not None:
+            began = self._clock()
+            left = max(0.0, due - began)
+            most = left if most is None or left < most else most
+        eager = self._eager
+        looking = not (self._down.ended or self._down.paused)
+        events = self._wait(0 if eager else most)
+        reads = self._reads
         for fd, mask in events:
-            if fd in self._reads:
-                flow = self._reads[fd]
+            if (flow := reads.get(fd)) is not None:
                 looking = looking and flow is not self._down
                 self._read(flow)
-            elif fd in self._writes:
-                self._writable(self._writes[fd], mask)
+            elif (flow := self._writes.get(fd)) is not None:
+                self._writable(flow, mask)
             elif fd == self._signals.fd:
                 self._take_signals()
         for flow in eager:
-            if not flow.ended:
+            if not (flow.ended or flow.paused):
                 self._read(flow)
-        due = self._session.next_deadline()
         if due is not None and began >= due:
             self._session.expire(began)
             self._settle()
@@ -154,35 +155,47 @@ class Pump:
             self._end()
         return bool(events or eager)
 
+    def due(self) -> float | None:
+        """When time alone asks something of us; None: never."""
+        due: float | None = self._session.next_deadline()
+        end = self._ending.deadline
+        if end is not None and (due is None or end < due):
+            return end
+        return due
+
     def _read(self, flow: Flow) -> None:
         try:
-            data = flow.source.read()
+            data = flow.read()
         except BlockingIOError:
-            if flow.draining:
-                self._source_ended(flow)
-            return
+            if not flow.draining:
+                return
+            data = b""
+        except OSError:
+            data = b""
         if not data:
             self._source_ended(flow)
             return
         now = self._clock()
         self._session.receive_data(flow.sender, data, now)
-        if self._ending.begun and flow is self._down:
-            self._ending.read_something(now, len(data))
+        if flow is self._down:
+            self.heard_server = True
+            if self._ending.begun:
+                self._ending.read_something(now, len(data))
         self._settle()
 
     def _settle(self) -> None:
         """Write what the session has queued, pass its notes on, mind the queues' bounds."""
-        session = self._session
-        for flow in self._flows:
-            if flow.outbox.pending and not flow.blocked:
-                self._flush(flow)
-        notes = session.take_notes()
+        up, down = self._up, self._down
+        if up.outbox.pending and not up.blocked:
+            self._flush(up)
+        if down.outbox.pending and not down.blocked:
+            self._flush(down)
+        notes = self._session.take_notes()
         if notes:
             self._journal.write(notes, self._clock())
-        up, down = self._flows
         if up.outbox.pending or down.outbox.pending or up.paused or down.paused:
             for flow in self._flows:
-                if flow.paused is session.may_read(flow.sender):
+                if flow.paused is self._session.may_read(flow.sender):
                     flow.paused = not flow.paused
                     self._listen(flow)
 
@@ -224,9 +237,14 @@ class Pump:
         whatever the mask is, and would make a full queue spin.
         """
         fd = flow.source.fd
+        wanted = not (flow.ended or flow.paused)
+        self._eager = [
+            flow
+            for flow in self._flows
+            if (flow.source.fd is None or flow.draining) and not (flow.ended or flow.paused)
+        ]
         if fd is None:
             return
-        wanted = not (flow.ended or flow.paused)
         if wanted and fd not in self._reads:
             self._reads[fd] = flow
             self.poll.register(fd, IN)
@@ -256,6 +274,7 @@ class Pump:
         if flow is self._down:
             self._ending.reader_lost(self._clock())
             self._up.draining = True
+            self._listen(self._up)
 
     def _shut(self, flow: Flow) -> None:
         if flow.lost:

@@ -1,14 +1,16 @@
 """One run over stdio, from the started server to the exit code.
 
-Messages flow from the first moment: a plain loop turns the pump while a thread imports
-Trio, a tenth of a second that would otherwise be the host's to wait; then Trio takes the
-very same pump over.
+Messages flow from the first moment.  Importing Trio takes a tenth of a second of computing,
+which neither the host nor a server that is starting up should have to share: a plain loop
+turns the pump until there is a break in the conversation, a thread imports Trio in it, and
+then Trio takes the very same pump over.
 """
 
 from __future__ import annotations
 
 import _thread
 import gc
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -20,6 +22,7 @@ from nevermind.shell.ending import Ending
 from nevermind.shell.journal import Journal
 from nevermind.shell.options import RunOptions
 from nevermind.shell.pump import Pump
+from nevermind.shell.signals import SignalInbox
 from nevermind.shell.spawn import ServerProcess, start
 from nevermind.shell.tree import ServerTree
 
@@ -33,6 +36,12 @@ TURN = 0.005
 SWITCH = 0.0002
 """Seconds after which the importing thread must let go of the interpreter; its default
 of 5 ms would be felt in every message."""
+
+BREAK = 0.05
+"""Seconds in which nothing happens: nobody is kept waiting by an import."""
+
+BOOT = 2.0
+"""Seconds that a silent server gets to start up in peace."""
 
 LAST_LINES = 0.25
 """Seconds that the journal gets at the end, if whoever reads it is slow."""
@@ -76,38 +85,40 @@ def run(
 
 def carry(pump: Pump, server: ServerProcess) -> int:
     """Turn ``pump`` until it is done, first without Trio, then under it; the exit code."""
-    ready = import_trio(server)
-    server.signals.wake_a_plain_loop(True)
-    while pump.code is None and not ready:
-        pump.turn(pump.timeout(monotonic()))
-    server.signals.wake_a_plain_loop(False)
+    signals = server.signals
+    signals.wake_a_plain_loop(True)
+    began = monotonic()
+    loading: list[bool] | None = None
+    while pump.code is None and not loading:
+        busy = pump.turn(BREAK if loading is None else None)
+        if loading is None and not busy and (pump.heard_server or monotonic() - began > BOOT):
+            loading = load_trio(signals)
+    signals.wake_a_plain_loop(False)
     if pump.code is None:
         import trio
 
-        sys.setswitchinterval(_default_switch)
         gc.freeze()
         gc.enable()
         trio.run(turn_under_trio, pump)
     return 0 if pump.code is None else pump.code
 
 
-_default_switch = sys.getswitchinterval()
-
-
-def import_trio(server: ServerProcess) -> list[bool]:
+def load_trio(signals: SignalInbox) -> list[bool]:
     """Begin to import Trio in a thread; the list gets an element when that is over."""
-    ready: list[bool] = []
+    loaded: list[bool] = []
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
 
     def load() -> None:
         try:
             import trio  # noqa: F401
         finally:
-            ready.append(True)
-            server.signals.wake()
+            sys.setswitchinterval(interval)
+            loaded.append(True)
+            signals.wake()
 
-    sys.setswitchinterval(SWITCH)
     _thread.start_new_thread(load, ())
-    return ready
+    return loaded
 
 
 async def turn_under_trio(pump: Pump) -> None:
@@ -116,16 +127,17 @@ async def turn_under_trio(pump: Pump) -> None:
 
     rested = monotonic()
     while True:
-        timeout = pump.timeout(monotonic())
-        busy = pump.turn(LINGER if timeout is None else min(LINGER, timeout))
+        busy = pump.turn(LINGER)
         if pump.code is not None:
             return
-        now = monotonic()
         if not busy:
-            timeout = pump.timeout(now)
-            with trio.move_on_after(float("inf") if timeout is None else timeout):
+            with trio.move_on_after(_until(pump.due())):
                 await trio.lowlevel.wait_readable(pump.poll.fileno())
             rested = monotonic()
-        elif now - rested > TURN:
+        elif (now := monotonic()) - rested > TURN:
             await trio.lowlevel.checkpoint()
-            rested = monotonic()
+            rested = now
+
+
+def _until(due: float | None) -> float:
+    return math.inf if due is None else max(0.0, due - monotonic())
