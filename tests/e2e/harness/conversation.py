@@ -7,6 +7,7 @@ shows the conversation so far and what the proxy said.
 
 from __future__ import annotations
 
+import os
 import signal
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -104,7 +105,13 @@ class Conversation(Stage):
 
     def proxy_gets_signal(self, name: str) -> None:
         self._note(f"proxy gets {name}")
-        self.process.send_signal(signal.Signals[name])
+        os.kill(self.proxy_pid, signal.Signals[name])
+
+    def host_is_killed(self) -> None:
+        """Where the host is a process of its own: it ends without closing anything."""
+        self._note("host is killed")
+        self.process.kill()
+        self.process.wait()
 
     def server_exits(self, code: int) -> None:
         """The server ends once it has written what it was told to write."""
@@ -178,6 +185,13 @@ class Conversation(Stage):
 
         self._wait(look, f"log {members}")
         return found[0]
+
+    def logs_drops(self, count: int) -> None:
+        """So many messages have been dropped, by the log; noise on its way to stderr is none."""
+        self._note(f"the log has {count} drops")
+        self._wait(lambda: len(self.journal.events(event="drop")) >= count, f"log {count} drops")
+        if len(drops := self.journal.events(event="drop")) > count:
+            self._fail(f"the log has {len(drops)} drops, not {count}")
 
     def stderr_has(self, text: bytes | str) -> None:
         wanted = text.encode() if isinstance(text, str) else text

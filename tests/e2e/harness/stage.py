@@ -71,6 +71,8 @@ class Stage:
     environment: dict[str, str] = field(default_factory=dict)
     folder: str | None = None
     patience: float = PATIENCE
+    launcher: tuple[str, ...] = ()
+    """A command that starts the proxy for us; the proxy then leads no process group."""
     leftovers: bool = False
     """Bytes that no step asked for are no failure."""
 
@@ -88,7 +90,7 @@ class Stage:
             options = ("--log-format", self.log_format, *options)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("NEVERMIND_")}
         self.process = subprocess.Popen(
-            self.proxy.line(options, self.server.command(control)),
+            [*self.launcher, *self.proxy.line(options, self.server.command(control))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -136,6 +138,14 @@ class Stage:
         self._client_closed = True
         self._to_proxy.close()
 
+    @property
+    def proxy_pid(self) -> int:
+        """The proxy's process, also where a launcher stands before it."""
+        if not self.launcher:
+            return self.process.pid
+        assert self.link.hello is not None
+        return int(self.link.hello["parent"])
+
     def _has_exited(self) -> bool:
         return self.process.poll() is not None
 
@@ -164,7 +174,7 @@ class Stage:
     def _tear_down(self) -> None:
         pids = [self.process.pid, *self.link.helpers]
         if self.link.hello is not None:
-            pids.append(self.link.hello["pid"])
+            pids += [self.link.hello["pid"], self.proxy_pid]
         for pid in pids:
             if not is_gone(pid):
                 os.kill(pid, signal.SIGKILL)
