@@ -7,7 +7,7 @@ Knows nothing of flags, environment or files; ``nevermind_cli`` and
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 class Fate(enum.Enum):
@@ -65,17 +65,17 @@ QUEUE_LIMIT = 16 * MIB
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The switches of section "what may be held back", with MCP's defaults.
+    """The switches that say what may be held back.
 
     ``remember`` and ``live_limit`` count ids, ``max_message`` and
-    ``queue_limit`` bytes.  ``noise`` None means: ``stderr`` under ``shield``,
-    else ``forward``.
+    ``queue_limit`` bytes.  A switch that is None has the default that the
+    dialect or another switch gives it; ``resolved`` fills it in.
     """
 
     cancel: FirstCancel = FirstCancel.FORWARD
-    late_response: LateResponse = LateResponse.DROP
-    late_progress: Fate = Fate.DROP
-    stale_progress: Fate = Fate.DROP
+    late_response: LateResponse | None = None
+    late_progress: Fate | None = None
+    stale_progress: Fate | None = None
     redundant_cancel: Fate = Fate.DROP
     id_reuse: IdReuse = IdReuse.ALIAS
     shield: bool = False
@@ -85,9 +85,19 @@ class Policy:
     max_message: int = MAX_MESSAGE
     queue_limit: int = QUEUE_LIMIT
 
-    @property
-    def noise_fate(self) -> Noise:
-        """The switch for noise, with the default that ``shield`` gives it."""
-        if self.noise is not None:
-            return self.noise
-        return Noise.STDERR if self.shield else Noise.FORWARD
+    def resolved(self, answer_owed: bool) -> Policy:
+        """The same with every None replaced.
+
+        ``answer_owed``: the dialect owes cancelled requests an answer (LSP
+        3.17 "Cancellation Support"), and partial results stay usable.
+        """
+        progress = Fate.FORWARD if answer_owed else Fate.DROP
+        answers = LateResponse.FIRST if answer_owed else LateResponse.DROP
+        noise = Noise.STDERR if self.shield else Noise.FORWARD
+        return replace(
+            self,
+            late_response=self.late_response or answers,
+            late_progress=self.late_progress or progress,
+            stale_progress=self.stale_progress or progress,
+            noise=self.noise or noise,
+        )

@@ -1,0 +1,124 @@
+"""What becomes of a response: the one answer, a late one, or one nobody asked for."""
+
+from __future__ import annotations
+
+from nevermind.envelopes import Response
+from nevermind.ids import Key
+from nevermind.ledger import FORWARD, Books, Ledger, Verdict
+from nevermind.lifecycle import Event, Ruling, State
+from nevermind.notes import What
+from nevermind.peers import Peer
+from nevermind.policy import LateResponse
+from nevermind.spans import Edit
+from nevermind.uses import Record, Use
+
+_NOBODY = "nobody waits for an answer to this id"
+
+
+def response(ledger: Ledger, sender: Peer, answer: Response, now: float) -> Verdict:
+    """Rule on ``answer``, which ``sender`` sent; its issuer is the other peer."""
+    books = ledger.books[sender.other]
+    key = answer.id
+    if key is None:
+        return _unasked(ledger, books, None) if answer.anonymous else FORWARD
+    found = books.requests.locate(key)
+    if found is None:
+        if books.fresh.issued(key):
+            why = "answers a fresh id whose request is forgotten"
+            return Verdict(held=What.LATE_RESPONSE, why=why, name=key)
+        return _unasked(ledger, books, key)
+    wire, state, record = found
+    event = Event.RESPONSE
+    if state is State.AMBIGUOUS and isinstance(record, Use) and record.uses == 2:
+        event = Event.LAST_BUT_ONE
+    step = ledger.table[state, event]
+    if step.ruling in (Ruling.LATE, Ruling.OWED, Ruling.SECOND_ANSWER):
+        assert isinstance(record, Use)
+        return _late(ledger, books, key, record, answer, step.next, now)
+    if step.ruling is Ruling.UNASKED:
+        return _second(ledger, books, key, record)
+    return _wanted(books, wire, record, step.next, answer)
+
+
+def _wanted(books: Books, wire: Key, record: Record, into: State, answer: Response) -> Verdict:
+    """An answer to a request in flight."""
+    requests = books.requests
+    if not isinstance(record, Use):
+        if not answer.creates_task:
+            requests.answered.put(wire, requests.plain.pop(wire))
+            return FORWARD
+        record = requests.promote(wire)
+    record.uses -= 1
+    if answer.creates_task:
+        record.task = True
+        books.tokens.release(record)
+        record.tokens = ()
+    if into is State.ANSWERED:
+        books.tokens.end(record)
+    requests.move(record, into)
+    return Verdict(edits=_back(record), name=record.name, record=record)
+
+
+def _late(
+    ledger: Ledger,
+    books: Books,
+    key: Key,
+    use: Use,
+    answer: Response,
+    into: State,
+    now: float,
+) -> Verdict:
+    """An answer to a cancelled request."""
+    edits = _back(use)
+    name = key if use.name is None else use.name
+    if use.state is not State.CANCELLED and books.requests.twin_in_flight(key):
+        return Verdict(edits=edits, name=name, record=use)
+    if answer.creates_task and not use.superseded:
+        ledger.overran(use, now)
+        use.task = True
+        books.tokens.release(use)
+        use.tokens = ()
+        return Verdict(edits=edits, name=name, record=use)
+    first_answer, first_error = use.answers == 0, use.errors == 0
+    ledger.overran(use, now)
+    use.errors += answer.is_error
+    if into is not use.state:
+        books.requests.move(use, into)
+    if not use.superseded:
+        match ledger.policy.late_response:
+            case LateResponse.FORWARD:
+                return Verdict(edits=edits, name=name, record=use)
+            case LateResponse.FIRST if first_answer:
+                return Verdict(edits=edits, name=name, record=use)
+            case LateResponse.FORWARD_ERRORS if answer.is_error and first_error:
+                return Verdict(edits=edits, name=name, record=use)
+    why = "its id is in use again" if use.superseded else "the request was cancelled"
+    return Verdict(held=What.LATE_RESPONSE, why=why, name=name, record=use, edits=edits)
+
+
+def _second(ledger: Ledger, books: Books, key: Key, record: Record) -> Verdict:
+    """An answer to a request that has been answered."""
+    use = record if isinstance(record, Use) else None
+    edits = () if use is None else _back(use)
+    name = key if use is None or use.name is None else use.name
+    if use is not None and use.superseded:
+        why = "its id is in use again"
+        return Verdict(held=What.LATE_RESPONSE, why=why, name=name, record=use, edits=edits)
+    shielded = ledger.policy.shield and books.issuer is Peer.CLIENT
+    if shielded and not books.requests.twin_in_flight(key):
+        why = "the request has been answered"
+        return Verdict(held=What.UNASKED_ANSWER, why=why, name=name, record=record, edits=edits)
+    return Verdict(edits=edits) if edits else FORWARD
+
+
+def _unasked(ledger: Ledger, books: Books, key: Key | None) -> Verdict:
+    """An answer that answers nothing we know of."""
+    certain = key is None or not (books.unsure or books.requests.twin_in_flight(key))
+    if ledger.policy.shield and books.issuer is Peer.CLIENT and certain:
+        return Verdict(held=What.UNASKED_ANSWER, why=_NOBODY, name=key)
+    return FORWARD
+
+
+def _back(use: Use) -> tuple[Edit, ...]:
+    """The issuer's own id in place of its fresh wire id."""
+    return () if use.name is None else ((("id",), use.spelling),)

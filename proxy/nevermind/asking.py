@@ -1,0 +1,148 @@
+"""What becomes of a request: tracked, counted, or sent under a fresh wire id."""
+
+from __future__ import annotations
+
+from nevermind import spans
+from nevermind.dialects import Path
+from nevermind.ids import Key, read_key
+from nevermind.ledger import FORWARD, Books, Ledger, Verdict
+from nevermind.lifecycle import Event, Ruling, State
+from nevermind.peers import Peer
+from nevermind.policy import IdReuse
+from nevermind.spans import Edit
+from nevermind.uses import Use
+
+_ID = ("id",)
+
+UNTRACKED = Verdict(untracked=True, why="more requests in flight than are tracked")
+
+
+def request(
+    ledger: Ledger,
+    issuer: Peer,
+    key: Key | None,
+    method: str,
+    tokens: tuple[Key, ...],
+    body: bytes,
+    now: float,
+) -> Verdict:
+    """Track a request of ``issuer``; ``body`` is its message, for its spelling.
+
+    An id of a kind that is never tracked (null, objects, fractions) passes,
+    but its tokens are spoken for.
+    """
+    books = ledger.books[issuer]
+    requests = books.requests
+    if key is None:
+        for token in tokens:
+            books.tokens.lift(token)
+        return FORWARD
+    newest = requests.newest_use(key)
+    if newest is not None and newest.wire in requests.live:
+        return _share(ledger, books, newest, body)
+    found = requests.find(key)
+    if found is None and requests.live_count() >= ledger.policy.live_limit:
+        return UNTRACKED
+    state = State.ABSENT if found is None else found[0]
+    step = ledger.table[state, Event.REQUEST]
+    if step.ruling is Ruling.FRESH_ID or books.fresh.issued(key):
+        if ledger.policy.id_reuse is IdReuse.ALIAS:
+            return _alias(ledger, books, key, method, body, now)
+        requests.forget(key)
+        found = None
+    if found is not None and requests.is_live(key):
+        use = requests.promote(key) if key in requests.plain else requests.live[key]
+        _add_use(books, use, tokens)
+        requests.move(use, step.next)
+        return FORWARD
+    requests.forget(key)
+    if tokens:
+        use = Use(key, (now, method), tokens)
+        requests.live[key] = use
+        books.tokens.claim(use)
+    else:
+        requests.plain[key] = (now, method)
+    return FORWARD
+
+
+def _add_use(books: Books, use: Use, tokens: tuple[Key, ...]) -> None:
+    use.uses += 1
+    use.shared = True
+    use.cancelled_at = None
+    use.tokens = (*use.tokens, *(t for t in tokens if t not in use.tokens))
+    books.tokens.claim(use)
+
+
+def _share(ledger: Ledger, books: Books, use: Use, body: bytes) -> Verdict:
+    """A further use of an id whose fresh wire id is live: both are ambiguous now."""
+    step = ledger.table[use.state, Event.REQUEST]
+    wires = {read_key(raw): wire for wire, raw in (use.respelled or {}).items()}
+    edits: list[Edit] = [(_ID, spell(use.wire))]
+    tokens: list[Key] = []
+    for path, token, _ in _carried(ledger, body):
+        wire = wires.get(token)
+        tokens.append(token if wire is None else wire)
+        if wire is not None:
+            edits.append((path, spell(wire)))
+    _add_use(books, use, tuple(tokens))
+    books.requests.move(use, step.next)
+    return Verdict(edits=tuple(edits), name=use.name, record=use, aliased=True)
+
+
+def _alias(ledger: Ledger, books: Books, key: Key, method: str, body: bytes, now: float) -> Verdict:
+    """Send the request out under a fresh wire id, and under fresh tokens where needed.
+
+    A token needs one where an older use of the id carried the same, or where
+    it looks like one that was issued here.
+    """
+    requests = books.requests
+    candidates = (requests.ended.get(key), requests.newest_use(key))
+    older = [use for use in candidates if use is not None and use.name in (None, key)]
+    spent = {token for use in older for token in _names_of_tokens(use)}
+    use = Use(books.fresh.issue(key), (now, method))
+    use.name = key
+    use.spelling = _last(body, _ID)
+    edits: list[Edit] = [(_ID, spell(use.wire))]
+    tokens: list[Key] = []
+    for path, token, raw in _carried(ledger, body):
+        if token in spent or books.fresh.issued(token):
+            wire = books.fresh.issue(token)
+            use.respelled = {**(use.respelled or {}), wire: raw}
+            edits.append((path, spell(wire)))
+            token = wire
+        tokens.append(token)
+    use.tokens = tuple(tokens)
+    for old in older:
+        old.superseded = True
+    requests.add_fresh(use)
+    books.tokens.claim(use)
+    return Verdict(edits=tuple(edits), name=key, record=use, aliased=True)
+
+
+def _names_of_tokens(use: Use) -> list[Key]:
+    """The tokens of ``use`` as its issuer knows them."""
+    respelled = use.respelled or {}
+    names = (read_key(respelled[t]) if t in respelled else t for t in use.tokens)
+    return [name for name in names if name is not None]
+
+
+def _carried(ledger: Ledger, body: bytes) -> list[tuple[Path, Key, bytes]]:
+    """The tokens that a request carries: path, key and spelling of each."""
+    found = []
+    for path in ledger.dialect.request_tokens:
+        raw = _last(body, path)
+        token = read_key(raw) if raw else None
+        if token is not None:
+            found.append((path, token, raw))
+    return found
+
+
+def _last(body: bytes, path: Path) -> bytes:
+    """The bytes of the value at ``path``; of repeated ones the last, of none b""."""
+    found = spans.find(body, path)
+    return body[found[-1][0] : found[-1][1]] if found else b""
+
+
+def spell(key: Key) -> bytes:
+    """The JSON of a fresh id or token: an integer or a plain ASCII string."""
+    return b'"%s"' % key.encode("ascii") if isinstance(key, str) else b"%d" % key

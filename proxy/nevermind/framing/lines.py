@@ -1,0 +1,122 @@
+"""Lines: the framing of MCP over stdio.
+
+A line ends at 0x0A and nowhere else.  A peer that speaks with
+``Content-Length`` headers all the same is understood frame by frame, and so
+is one whose newline never comes (``heads``).
+"""
+
+from __future__ import annotations
+
+from nevermind import scanning
+from nevermind.frames import Frame
+from nevermind.framing import headers
+
+STILL_S = 0.1
+"""Seconds after which an unterminated rest counts as still."""
+
+STILL_LIMIT = 1024 * 1024
+"""Bytes of the longest unterminated rest that is searched for whole messages."""
+
+_OPENERS = (b"{", b"[")
+
+
+class Lines:
+    """The line framing of one direction; what it is fed stays in order.
+
+    ``longest`` is the size in bytes beyond which an unterminated line is
+    ``overlong`` and should be taken off with ``take``.  ``awaited`` is how
+    many bytes a begun header-framed message needs, 0 outside of one.
+    """
+
+    __slots__ = ("_longest", "_parts", "_searched", "awaited", "size", "touched")
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._parts: list[bytes] = []
+        self.size = 0
+        self.awaited = 0
+        self.touched = 0.0
+        self._searched = False
+
+    def feed(self, data: bytes, now: float) -> bytes:
+        """All held bytes and ``data``, once a frame may be whole; before that b""."""
+        if self.awaited:
+            whole = self.size + len(data) >= self.awaited
+        else:
+            whole = b"\n" in data
+        if not whole:
+            self.keep(data, now)
+            return b""
+        if not self.size:
+            return data
+        self._parts.append(data)
+        return self.take()
+
+    def keep(self, rest: bytes, now: float) -> None:
+        """Hold ``rest``, the beginning of a frame, until more comes."""
+        if rest:
+            self._parts.append(rest)
+            self.size += len(rest)
+            self.touched = now
+            self._searched = False
+
+    def take(self) -> bytes:
+        """Give up all that is held."""
+        held = b"".join(self._parts)
+        self._parts.clear()
+        self.size = self.awaited = 0
+        return held
+
+    @property
+    def overlong(self) -> bool:
+        """Whether the rest is longer than what may be held."""
+        return self.size > self._longest
+
+    @property
+    def still_at(self) -> float | None:
+        """When the rest will have been still for long enough to be looked at."""
+        if not self.size or self._searched or (self.size > STILL_LIMIT and not self.awaited):
+            return None
+        return self.touched + STILL_S
+
+    def hold_still(self, rest: bytes) -> None:
+        """Hold ``rest`` again after it was searched: not before more comes is it again."""
+        self.keep(rest, self.touched)
+        self._searched = True
+
+    def next(self, data: bytes, at: int) -> Frame | None:
+        """The frame that begins at ``at``, or None if it is not whole."""
+        if headers.begins(data, at):
+            header = headers.read_header(data, at, self._longest)
+            if header is None:
+                self.awaited = len(data) - at + 1
+                return None
+            if header.stop:
+                return self._framed(data, at, header)
+        end = data.find(b"\n", at)
+        return Frame(at, end + 1, at, end) if end >= 0 else None
+
+    def _framed(self, data: bytes, at: int, header: headers.Header) -> Frame | None:
+        stop = header.stop + header.length
+        if stop > len(data):
+            self.awaited = stop - at
+            return None
+        end = scanning.skip_value(data[:stop] if stop < len(data) else data, header.stop)
+        one_value = end is not None and not data[end:stop].strip()
+        # A length that does not fit its body proves nothing: the bytes pass.
+        return Frame(at, stop, header.stop if one_value else stop, stop)
+
+
+def heads(rest: bytes) -> list[Frame]:
+    """The whole objects and arrays at the head of a still rest."""
+    frames: list[Frame] = []
+    at = 0
+    while True:
+        start = scanning.first_byte(rest, at)
+        if rest[start : start + 1] not in _OPENERS:
+            return frames
+        stop = scanning.skip_value(rest, start)
+        if stop is None:
+            return frames
+        frames.append(Frame(at, stop, start, stop))
+        at = stop

@@ -1,0 +1,186 @@
+"""One direction of a session: bytes from one peer, judged, into the other's outbox.
+
+Knows framing and stillness; the verdicts are ``judge``'s.
+"""
+
+from __future__ import annotations
+
+import re
+
+from nevermind.blocks import Blocks
+from nevermind.frames import Frame
+from nevermind.framing import headers
+from nevermind.framing.lines import Lines, heads
+from nevermind.judge import Judge
+from nevermind.outbox import Outbox
+from nevermind.overlong import Overlong
+from nevermind.peers import Peer
+from nevermind.policy import Noise
+
+_LINE_END = re.compile(rb"[ \t\r]*+\n?")
+_NOT_NOISE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+(?:\{|\[[ \t\r\n]*+[\[{\]])")
+
+
+class Inbound:
+    """What ``sender`` writes, on its way to ``outbox``.
+
+    ``quick`` False takes every line by itself; the verdicts are the same.
+    """
+
+    def __init__(self, judge: Judge, sender: Peer, outbox: Outbox, *, quick: bool = True) -> None:
+        self._judge = judge
+        self._sender = sender
+        self._outbox = outbox
+        self._lines = Lines(judge.policy.max_message)
+        self._blocks = Blocks(judge, sender) if quick else None
+        self._through: Overlong | None = None
+        self._line_end: bool | None = None
+        noise = judge.policy.noise
+        self._noise = noise if sender is Peer.SERVER and noise is not Noise.FORWARD else None
+
+    @property
+    def deadline(self) -> float | None:
+        """When an unterminated rest will have been still for long enough."""
+        return self._lines.still_at
+
+    def receive(self, data: bytes, now: float) -> None:
+        """Judge what became whole with ``data`` and queue it; keep the rest."""
+        if self._line_end is not None:
+            data = self._share_line_end(data)
+        if self._through is not None and data:
+            data = self._pass_through(data, now)
+        if not data:
+            return
+        lines = self._lines
+        framed = lines.awaited
+        data = lines.feed(data, now)
+        if not data:
+            if lines.overlong:
+                self._through = Overlong(self._judge, self._sender)
+                self._send_piece(self._through.begin(lines.take(), now))
+            return
+        if not framed and self._blocks is not None:
+            stop = data.rfind(b"\n") + 1
+            block = data if stop == len(data) else data[:stop]
+            if self._blocks.pass_whole(block, now):
+                self._outbox.append(block)
+                self._keep(data[stop:], now)
+                return
+        self._one_by_one(data, now)
+
+    def expire(self, now: float) -> None:
+        """Time has passed: look at a rest that has been still."""
+        lines = self._lines
+        due = lines.still_at
+        if due is None or now < due:
+            return
+        begun = lines.awaited
+        rest = lines.take()
+        if begun:
+            # A header whose body stalls is no header.
+            self._send(rest)
+            return
+        frames = heads(rest)
+        stop = frames[-1].stop if frames else 0
+        for frame in frames:
+            self._line_end = self._judge_frame(rest, frame, now)
+        if frames:
+            rest = self._share_line_end(rest[stop:])
+        lines.hold_still(rest)
+
+    def end(self, now: float) -> None:
+        """The stream has ended: an unterminated rest is judged like a line."""
+        if self._through is not None:
+            self._send_piece(self._through.finish(b"", now))
+            self._through = None
+        begun = self._lines.awaited
+        rest = self._lines.take()
+        if begun:
+            self._send(rest)
+        elif rest:
+            self._judge_frame(rest, Frame(0, len(rest), 0, len(rest)), now)
+
+    def _keep(self, rest: bytes, now: float) -> None:
+        if rest:
+            self._lines.keep(rest, now)
+            if self._lines.overlong:
+                self._through = Overlong(self._judge, self._sender)
+                self._send_piece(self._through.begin(self._lines.take(), now))
+
+    def _one_by_one(self, data: bytes, now: float) -> None:
+        """Judge frame by frame; neighbours that pass untouched stay one slice."""
+        at = sent = 0
+        while at < len(data):
+            frame = self._lines.next(data, at)
+            if frame is None:
+                break
+            at = frame.stop
+            out = self._verdict(data, frame, now)
+            if out is None:
+                continue
+            self._send(data[sent : frame.start])
+            self._send(out)
+            sent = at
+        self._send(data[sent:at])
+        self._keep(data[at:], now)
+
+    def _verdict(self, data: bytes, frame: Frame, now: float) -> bytes | None:
+        """None if the frame passes as it is, else what takes its place (b"": nothing)."""
+        start, stop, body_start, body_stop = frame
+        body = data[body_start:body_stop]
+        if not body:
+            if self._noise is not None and start == body_start and stop - start <= 2:
+                return self._hold_noise(data[start:stop])
+            self._judge.forwarded += 1
+            return None
+        if self._noise is not None and not _NOT_NOISE.match(body):
+            return self._hold_noise(data[start:stop])
+        out = self._judge.message(self._sender, body, now)
+        if out is body:
+            return None
+        if out is None:
+            return b""
+        header = data[start:body_start]
+        if header:
+            header = headers.with_length(header, len(out))
+        return header + out + data[body_stop:stop]
+
+    def _judge_frame(self, data: bytes, frame: Frame, now: float) -> bool:
+        """Judge and send one frame by itself; whether it was sent."""
+        out = self._verdict(data, frame, now)
+        self._send(data[frame.start : frame.stop] if out is None else out)
+        return out is None or bool(out)
+
+    def _hold_noise(self, line: bytes) -> bytes:
+        self._judge.divert(line, aside=self._noise is Noise.STDERR)
+        return b""
+
+    def _share_line_end(self, data: bytes) -> bytes:
+        """White space behind a message that was sent before its line end goes the same way."""
+        match = _LINE_END.match(data)
+        assert match is not None
+        stop = match.end()
+        if self._line_end:
+            self._send(data[:stop])
+        if stop < len(data) or data[:stop].endswith(b"\n"):
+            self._line_end = None
+        return data[stop:]
+
+    def _pass_through(self, data: bytes, now: float) -> bytes:
+        """Send on what belongs to an overlong message; what follows it is returned."""
+        assert self._through is not None
+        stop = data.find(b"\n") + 1
+        if not stop:
+            self._send_piece(self._through.feed(data))
+            return b""
+        self._send_piece(self._through.finish(data[:stop], now))
+        self._through = None
+        return data[stop:]
+
+    def _send(self, data: bytes) -> None:
+        if data:
+            self._outbox.append(data)
+
+    def _send_piece(self, data: bytes) -> None:
+        if data:
+            self._outbox.append_piece(data)

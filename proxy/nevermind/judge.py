@@ -1,0 +1,237 @@
+"""One message, one verdict: the look, the ledger's ruling, the last doubt, the note.
+
+Knows neither framing nor queues.  Whatever is not certainly redundant comes
+out as it went in.
+"""
+
+from __future__ import annotations
+
+import json
+
+import orjson
+
+from nevermind import answering, asking, cancelling, progressing, spans
+from nevermind.dialects import Dialect, Path
+from nevermind.envelopes import (
+    Batch,
+    Cancel,
+    Envelope,
+    Notification,
+    Opaque,
+    Progress,
+    Request,
+    Response,
+    creates_task,
+    look,
+    raw_members,
+    read_path,
+)
+from nevermind.ids import Key, read_string
+from nevermind.ledger import FORWARD, Ledger, Verdict
+from nevermind.notes import Diverted, Event, Note, What
+from nevermind.peers import Peer
+from nevermind.policy import Policy
+from nevermind.quicklook import REFUSALS, QuickLook
+from nevermind.uses import Use
+
+_ANSWER: tuple[Path, ...] = (("method",), ("id",), ("result",), ("error",))
+_TASK: tuple[Path, ...] = (("result", "task", "taskId"), ("result", "resultType"))
+_REASON = ("params", "reason")
+
+
+class Judge:
+    """The rules of one session, its ledger and what it has to tell.
+
+    ``notes`` gathers until somebody takes it; ``forwarded`` and ``dropped``
+    count messages.
+    """
+
+    def __init__(self, policy: Policy, dialect: Dialect, nonce: str) -> None:
+        self.policy = policy.resolved(dialect.answer_owed)
+        self.dialect = dialect
+        self.ledger = Ledger(self.policy, dialect, nonce)
+        self.quick = QuickLook(dialect)
+        self.notes: list[Note | Diverted] = []
+        self.forwarded = 0
+        self.dropped: dict[What, int] = {}
+        self.retracting: list[tuple[Peer, Key, float]] = []
+
+    def message(self, sender: Peer, body: bytes, now: float) -> bytes | None:
+        """What to send on for ``body``, one whole message: itself, other bytes, or nothing."""
+        return self.enveloped(sender, self.look(body), body, now)
+
+    def look(self, body: bytes) -> Envelope:
+        """The envelope of ``body``, by the quick look or the careful one."""
+        try:
+            return self.quick.envelope(self.quick.one(body))
+        except REFUSALS:
+            return look(body, self.dialect)
+
+    def enveloped(self, sender: Peer, envelope: Envelope, body: bytes, now: float) -> bytes | None:
+        """Like ``message``, with the envelope known already."""
+        if isinstance(envelope, Batch):
+            return self._batch(sender, envelope, body, now)
+        verdict = self.rule(sender, envelope, body, now)
+        if verdict is FORWARD:
+            self.forwarded += 1
+            return body
+        if verdict.held is not None and self.is_certain(envelope, body):
+            self.drop(sender, envelope, verdict, body, now)
+            return None
+        self.forwarded += 1
+        self.tell(sender, envelope, verdict, body, now)
+        return spans.replace(body, verdict.edits) if verdict.edits else body
+
+    def rule(self, sender: Peer, envelope: Envelope, body: bytes, now: float) -> Verdict:
+        """The ledger's ruling; what it remembers has changed when this returns."""
+        ledger = self.ledger
+        match envelope:
+            case Request(id=key, method=method, tokens=tokens):
+                verdict = asking.request(ledger, sender, key, method, tokens, body, now)
+                if verdict.untracked:
+                    self.untracked(sender, verdict.why, now)
+                return verdict
+            case Response():
+                return answering.response(ledger, sender, envelope, now)
+            case Progress(token=token):
+                return progressing.progress(ledger, sender, token)
+            case Cancel(id=key):
+                verdict = cancelling.cancel(ledger, sender, key, now)
+                if verdict.retractable and key is not None:
+                    self.retracting.append((sender, key, now))
+                return verdict
+            case Notification(subscription=subscription):
+                return progressing.tagged(ledger, sender, subscription)
+            case Opaque(understandable=True):
+                self.untracked(sender, "a message that is neither request nor answer", now)
+        return FORWARD
+
+    def untracked(self, sender: Peer, why: str, now: float) -> None:
+        """``sender`` sent what may have been a request: nothing ended is certain any more."""
+        self.ledger.books[sender].forget()
+        self.notes.append(Note(event=Event.FORGET, issuer=sender, why=why))
+
+    def is_certain(self, envelope: Envelope, body: bytes) -> bool:
+        """The last doubt before a drop: repeated keys, and results that nobody could read."""
+        dialect = self.dialect
+        match envelope:
+            case Response(scanned=scanned):
+                doubtful = dialect.creates_tasks and (b"task" in body or b"\\u00" in body)
+                if doubtful and scanned and _may_create_task(body):
+                    return False
+                paths = _ANSWER + _TASK if doubtful else _ANSWER
+            case Cancel():
+                paths = (*_ANSWER, dialect.cancel_id)
+            case _:
+                paths = (*_ANSWER, dialect.progress_token)
+        return not spans.repeats_key(body, paths)
+
+    def drop(
+        self, sender: Peer, envelope: Envelope, verdict: Verdict, body: bytes, now: float
+    ) -> None:
+        """Count a dropped message and note it."""
+        what = verdict.held
+        assert what is not None
+        self.dropped[what] = self.dropped.get(what, 0) + 1
+        issuer = sender if isinstance(envelope, Cancel) else sender.other
+        note = self._note(Event.DROP, issuer, verdict, envelope, body, now)
+        self.notes.append(note)
+
+    def tell(
+        self, sender: Peer, envelope: Envelope, verdict: Verdict, body: bytes, now: float
+    ) -> None:
+        """Note what is forwarded but worth a line."""
+        if verdict.cancelled:
+            self.notes.append(self._note(Event.CANCEL, sender, verdict, envelope, body, now))
+        elif verdict.aliased:
+            self.notes.append(self._note(Event.ALIAS, sender, verdict, envelope, body, now))
+
+    def retract(
+        self, issuer: Peer, name: Key, answer: Envelope, line: bytes, now: float
+    ) -> None:
+        """``answer``, which had been let through, was taken out of the queue as late."""
+        verdict = cancelling.retracted(self.ledger, issuer, name, now)
+        self.forwarded -= 1
+        self.drop(issuer.other, answer, verdict, line, now)
+
+    def divert(self, line: bytes, aside: bool) -> None:
+        """Hold back a line of noise; ``aside``: it goes to stderr."""
+        self.dropped[What.NOISE] = self.dropped.get(What.NOISE, 0) + 1
+        self.notes.append(
+            Note(event=Event.DROP, what=What.NOISE, issuer=None, bytes=len(line), why="not JSON")
+        )
+        if aside:
+            self.notes.append(Diverted(line))
+
+    def _batch(self, sender: Peer, batch: Batch, body: bytes, now: float) -> bytes | None:
+        """Judge an array element by element; the bytes of kept ones are spliced."""
+        kept: list[bytes] = []
+        changed = False
+        for (start, stop), envelope in zip(batch.spans, batch.elements, strict=True):
+            element = body[start:stop]
+            out = self.enveloped(sender, envelope, element, now)
+            if out is not None:
+                kept.append(out)
+            changed = changed or out is not element
+        if not changed:
+            return body
+        if not kept:
+            return None
+        return body[: batch.spans[0][0]] + b",".join(kept) + body[batch.spans[-1][1] :]
+
+    def _note(
+        self,
+        event: Event,
+        issuer: Peer,
+        verdict: Verdict,
+        envelope: Envelope,
+        body: bytes,
+        now: float,
+    ) -> Note:
+        record = verdict.record
+        asked: float | None = None
+        method: str | None = None
+        cancelled: float | None = None
+        if isinstance(record, Use):
+            asked, method, cancelled = record.asked, record.method, record.cancelled_at
+        elif record is not None:
+            asked, method = record
+        outcome = None
+        if isinstance(envelope, Response):
+            outcome = "error" if envelope.is_error else "result"
+        return Note(
+            event=event,
+            what=verdict.held,
+            issuer=issuer,
+            id=_shown(verdict.name),
+            method=method,
+            since_request_s=None if asked is None else now - asked,
+            since_cancel_s=None if cancelled is None else now - cancelled,
+            bytes=len(body),
+            outcome=outcome,
+            reason=_reason(body) if isinstance(envelope, Cancel) else None,
+            why=verdict.why or None,
+        )
+
+
+def _shown(key: Key | None) -> int | str | None:
+    return f"{key[0] * int(key[1])}e{key[2]}" if isinstance(key, tuple) else key
+
+
+def _reason(body: bytes) -> str | None:
+    looked = raw_members(body)
+    raw = None if looked is None else read_path(looked[0], _REASON)
+    return read_string(raw) if raw is not None and raw[:1] == b'"' else None
+
+
+def _may_create_task(body: bytes) -> bool:
+    """Whether a response that only the shallow scan could read may create a task."""
+    try:
+        orjson.loads(body)
+    except ValueError:
+        try:
+            json.loads(body)
+        except (ValueError, RecursionError):
+            return True
+    looked = raw_members(body)
+    return looked is None or creates_task(looked[0].get("result"))

@@ -1,0 +1,184 @@
+"""The fast look: one C call for a whole block of lines, typed by the dialect.
+
+It decodes only what a verdict can depend on, skips the rest, and refuses the
+whole block at the first thing that it is not sure of (an id that is no plain
+integer or short string, ``params`` that is no object, anything that is not
+JSON); ``envelopes.look`` then takes the messages one by one.  A refusal costs
+time, never a verdict.
+
+Measured on CPython 3.11, per 200-byte message in a block of 320: 185 ns for
+this, 540 ns for a full parse, 75 to 100 ns for one substring search; so it
+reads ids, tokens, tasks and methods at once instead of searching for words.
+For a single message ``decode`` takes 220 ns and ``decode_lines`` 660.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Annotated, Any, Protocol
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from nevermind.dialects import Dialect, Path
+from nevermind.envelopes import (
+    UNDERSTANDABLE,
+    Cancel,
+    Envelope,
+    Notification,
+    Progress,
+    Request,
+    Response,
+)
+from nevermind.ids import Key
+
+_PlainInteger = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_ShortString = Annotated[str, msgspec.Meta(max_length=80)]
+_Id = _PlainInteger | _ShortString | None | UnsetType
+
+REFUSALS = (msgspec.MsgspecError, UnicodeError, RecursionError)
+"""What a quick look raises when it is not sure."""
+
+
+class _Task(msgspec.Struct, frozen=True, gc=False):
+    taskId: str | UnsetType = UNSET  # noqa: N815  (the wire's spelling)
+
+
+class _Result(msgspec.Struct, frozen=True, gc=False):
+    task: _Task | None | UnsetType = UNSET
+    resultType: str | None | UnsetType = UNSET  # noqa: N815
+
+
+class Glance(Protocol):
+    """What the quick look gives of one message; ``params`` by the dialect's paths."""
+
+    id: int | str | None | UnsetType
+    method: str | None | UnsetType
+    result: Any
+    error: Raw | UnsetType
+
+
+class QuickLook:
+    """The decoders of one dialect."""
+
+    __slots__ = ("_dialect", "cancel_id", "one", "progress_token", "subscription", "tokens", "whole")
+
+    def __init__(self, dialect: Dialect) -> None:
+        tree: dict[str, Any] = {}
+        fixed = (dialect.cancel_id, dialect.progress_token, dialect.subscription_id)
+        for path in (*fixed, *dialect.request_tokens):
+            branch = tree
+            for name in path[:-1]:
+                branch = branch.setdefault(name, {})
+            if path:
+                branch[path[-1]] = None
+        result = (_Result | None | UnsetType) if dialect.creates_tasks else (Raw | UnsetType)
+        fields: list[tuple[str, Any, Any]] = [
+            ("id", _Id, UNSET),
+            ("method", str | None | UnsetType, UNSET),
+            ("result", result, UNSET),
+            ("error", Raw | UnsetType, UNSET),
+        ]
+        names = _Names()
+        for name, branch in tree.items():
+            kind, default = _struct(branch, names)
+            fields.append((names.of(name), kind, default))
+        glance = msgspec.defstruct("Glance", fields, gc=False, rename=names.wire)
+        decoder = msgspec.json.Decoder(glance)
+        self._dialect = dialect
+        self.one = decoder.decode
+        self.whole = decoder.decode_lines
+        self.tokens = [attrgetter(names.dotted(path)) for path in dialect.request_tokens]
+        self.cancel_id = _getter(names, dialect.cancel_id)
+        self.progress_token = _getter(names, dialect.progress_token)
+        self.subscription = _getter(names, dialect.subscription_id)
+
+    def envelope(self, glance: Any) -> Envelope:
+        """The envelope of one message; the same that ``envelopes.look`` gives."""
+        method = glance.method
+        if method is None or method is UNSET:
+            return self._answer(glance)
+        if _present(glance.result) or _present(glance.error):
+            return UNDERSTANDABLE
+        if glance.id is not UNSET:
+            carried = (get(glance) for get in self.tokens)
+            return Request(
+                glance.id, method, tuple(t for t in carried if t is not None and t is not UNSET)
+            )
+        dialect = self._dialect
+        if method == dialect.cancel_method:
+            return Cancel(_key(self.cancel_id(glance)))
+        if method == dialect.progress_method:
+            return Progress(_key(self.progress_token(glance)))
+        return Notification(method, _key(self.subscription(glance)))
+
+    def _answer(self, glance: Any) -> Envelope:
+        result, error = glance.result, glance.error
+        if result is UNSET and error is UNSET:
+            return UNDERSTANDABLE
+        return Response(
+            id=_key(glance.id),
+            is_error=_present(error),
+            creates_task=self._dialect.creates_tasks and creates_task(result),
+            anonymous=glance.id is None or glance.id is UNSET,
+        )
+
+
+def creates_task(result: Any) -> bool:
+    """Whether a decoded result creates a task; see ``envelopes.creates_task``."""
+    if result is None or result is UNSET:
+        return False
+    task = result.task
+    by_task = task is not None and task is not UNSET and task.taskId is not UNSET
+    return by_task or result.resultType == "task"
+
+
+def _present(value: Any) -> bool:
+    """Whether a ``result`` or ``error`` is there and not null."""
+    if value is UNSET or value is None:
+        return False
+    return not isinstance(value, Raw) or bytes(value) != b"null"
+
+
+def _key(value: Any) -> Key | None:
+    return None if value is UNSET else value
+
+
+def _nothing(_: object) -> None:
+    return None
+
+
+def _getter(names: _Names, path: Path) -> Any:
+    return attrgetter(names.dotted(path)) if path else _nothing
+
+
+def _struct(branch: dict[str, Any] | None, names: _Names) -> tuple[Any, Any]:
+    """The type and default of one member: a leaf is an id, a branch a struct."""
+    if branch is None:
+        return _Id, UNSET
+    fields = []
+    for name, inner in branch.items():
+        kind, default = _struct(inner, names)
+        fields.append((names.of(name), kind, default))
+    struct = msgspec.defstruct("Branch", fields, frozen=True, gc=False, rename=names.wire)
+    return struct, struct()
+
+
+class _Names:
+    """Attribute names for members, whose own need not be identifiers."""
+
+    def __init__(self) -> None:
+        self.wire: dict[str, str] = {}
+        self._own: dict[str, str] = {}
+
+    def of(self, name: str) -> str:
+        """The attribute that stands for the member ``name``."""
+        if name not in self._own:
+            own = f"m{len(self._own)}"
+            self._own[name] = own
+            self.wire[own] = name
+        return self._own[name]
+
+    def dotted(self, path: Path) -> str:
+        """The attribute path that stands for ``path``."""
+        return ".".join(self.of(name) for name in path)
