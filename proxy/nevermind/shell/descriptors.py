@@ -67,8 +67,10 @@ class Sink:
         """Let go of it; its reader sees the end."""
         os.close(self._fd)
 
-    def finish(self, timeout: float) -> None:
-        """Wait, at most ``timeout`` seconds, until a closed sink's bytes have left us."""
+    @property
+    def busy(self) -> bool:
+        """Whether written bytes have not reached the description: our end would lose them."""
+        return False
 
 
 class SocketSource(Source):
@@ -107,7 +109,7 @@ class ThreadedSource(Source):
         ours, theirs = os.pipe()
         os.set_blocking(ours, False)
         super().__init__(ours)
-        _thread.start_new_thread(_copy, (fd, theirs, None))
+        _thread.start_new_thread(_Copier(fd, theirs).run, ())
 
 
 class ThreadedSink(Sink):
@@ -118,9 +120,13 @@ class ThreadedSink(Sink):
         os.set_blocking(ours, False)
         super().__init__(ours)
         self.watched = os.dup(fd)
-        self._done = _thread.allocate_lock()
-        self._done.acquire()
-        _thread.start_new_thread(_copy, (theirs, fd, self._done))
+        self._copier = _Copier(theirs, fd)
+        _thread.start_new_thread(self._copier.run, ())
+
+    @property
+    def busy(self) -> bool:
+        """See ``Sink.busy``."""
+        return self._copier.busy
 
     def close(self) -> None:
         """See ``Sink.close``."""
@@ -128,10 +134,42 @@ class ThreadedSink(Sink):
         if self.watched is not None:
             os.close(self.watched)
 
-    def finish(self, timeout: float) -> None:
-        """See ``Sink.finish``."""
-        if self._done.acquire(timeout=timeout):
-            self._done.release()
+
+class _Copier:
+    """Copies one blocking descriptor to another until either ends, then closes both."""
+
+    def __init__(self, source: int, sink: int) -> None:
+        self._source = source
+        self._sink = sink
+        self._holds = False
+        self._over = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether something has been written to the source that the sink has not got."""
+        if self._over:
+            return False
+        # in this order: what leaves the pipe meanwhile is then seen as held
+        readable = bool(select.select([self._source], [], [], 0)[0])
+        return readable or self._holds
+
+    def run(self) -> None:
+        try:
+            while True:
+                select.select([self._source], [], [])
+                self._holds = True
+                data = os.read(self._source, CHUNK)
+                if not data:
+                    break
+                while data:
+                    data = data[os.write(self._sink, data) :]
+                self._holds = False
+        except OSError:
+            pass  # one side is gone: closing tells the other
+        finally:
+            self._over = True
+            os.close(self._source)
+            os.close(self._sink)
 
 
 def open_source(fd: int) -> Source:
@@ -209,17 +247,3 @@ def _move(fd: int) -> int:
     os.dup2(null, fd)
     os.close(null)
     return moved
-
-
-def _copy(source: int, sink: int, done: _thread.LockType | None) -> None:
-    try:
-        while data := os.read(source, CHUNK):
-            while data:
-                data = data[os.write(sink, data) :]
-    except OSError:
-        pass  # either side is gone: closing both tells the other
-    finally:
-        os.close(source)
-        os.close(sink)
-        if done is not None:
-            done.release()

@@ -45,7 +45,7 @@ class Act(enum.Enum):
     TERMINATE = enum.auto()
     KILL = enum.auto()
     STOP_READING = enum.auto()
-    """The server's output is complete: what is read later is not its."""
+    """What could still be read is not the server's; say ``server_output_ended`` then."""
     CLOSE_STDOUT = enum.auto()
     LEAVE = enum.auto()
 
@@ -152,7 +152,7 @@ class Ending:
             self._owed_bytes = 0
 
     def decide(self, now: float, view: View) -> list[Act]:
-        """What to do now; ask again after every input and at ``deadline``."""
+        """What to do now; do it and ask again, until that is nothing, and at ``deadline``."""
         self._count(now)
         self._was_reading = view.reading
         wake: list[float] = []
@@ -172,8 +172,7 @@ class Ending:
         if self._exit_code is not None and not self._output_complete and view.reading:
             left = min(QUIET - self._quiet, READING - self._read_for)
             if left <= 0 and self._owed_bytes <= 0:
-                self._output_complete = True
-                self._acts.append(Act.STOP_READING)
+                self._once(Act.STOP_READING)
             wake.append(now + max(left, 0.001))
         if self._output_complete and not view.to_host:
             self._once(Act.CLOSE_STDOUT)

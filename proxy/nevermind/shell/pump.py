@@ -31,6 +31,10 @@ OUT = select.EPOLLOUT
 GONE = select.EPOLLERR | select.EPOLLHUP
 
 
+LOOK_AGAIN = 0.02
+"""Seconds until a sink that cannot tell by itself is asked again whether it is done."""
+
+
 class NoteWriter(Protocol):
     """Where notes go; it must neither block nor raise."""
 
@@ -102,6 +106,7 @@ class Pump:
         self._journal = journal
         self._clock = clock
         self._children = True
+        self._look_again: float | None = None
         outboxes = session.outbox
         self._up = Flow(Peer.CLIENT, host[0], server[1], outboxes[Peer.SERVER])
         self._down = Flow(Peer.SERVER, server[0], host[1], outboxes[Peer.CLIENT])
@@ -158,9 +163,9 @@ class Pump:
     def due(self) -> float | None:
         """When time alone asks something of us; None: never."""
         due: float | None = self._session.next_deadline()
-        end = self._ending.deadline
-        if end is not None and (due is None or end < due):
-            return end
+        if self._ending.begun:
+            times = (due, self._ending.deadline, self._look_again)
+            return min((at for at in times if at is not None), default=None)
         return due
 
     def _read(self, flow: Flow) -> None:
@@ -210,7 +215,7 @@ class Pump:
                 buffers = outbox.buffers()
                 wrote = sink.write(buffers)
                 outbox.wrote(wrote)
-                if outbox.pending and wrote < sum(map(len, buffers)):
+                if outbox.pending and sink.fd is not None and wrote < sum(map(len, buffers)):
                     break
         except BlockingIOError:
             pass
@@ -218,10 +223,9 @@ class Pump:
             self._lose(flow)
             return
         blocked = outbox.pending > 0
-        if blocked is not flow.blocked:
+        if blocked is not flow.blocked and sink.fd is not None:
             flow.blocked = blocked
-            if sink.fd is not None:
-                self.poll.modify(sink.fd, OUT if blocked else 0)
+            self.poll.modify(sink.fd, OUT if blocked else 0)
 
     def _writable(self, flow: Flow, mask: int) -> None:
         if mask & GONE:
@@ -305,26 +309,36 @@ class Pump:
                     self._up.source.close()
 
     def _end(self) -> None:
-        view = View(
+        while acts := self._ending.decide(now := self._clock(), self._view()):
+            for act in acts:
+                self._do(act)
+            if self.code is not None:
+                return
+        self._look_again = now + LOOK_AGAIN if self._down.sink.busy else None
+
+    def _view(self) -> View:
+        down = self._down
+        return View(
             to_server=self._up.outbox.pending,
-            to_host=self._down.outbox.pending,
+            to_host=down.outbox.pending + down.sink.busy,
             waiting=self._session.statistics().waiting,
-            reading=not (self._down.ended or self._down.paused),
+            reading=not (down.ended or down.paused),
             children=self._children,
         )
-        for act in self._ending.decide(self._clock(), view):
-            match act:
-                case Act.CLOSE_SERVER_STDIN:
-                    self._shut(self._up)
-                case Act.INTERRUPT:
-                    self._tree.interrupt()
-                case Act.TERMINATE:
-                    self._tree.signal(SIGTERM)
-                case Act.KILL:
-                    self._tree.signal(SIGKILL)
-                case Act.STOP_READING:
-                    self._source_ended(self._down)
-                case Act.CLOSE_STDOUT:
-                    self._shut(self._down)
-                case Act.LEAVE:
-                    self.code = self._ending.code
+
+    def _do(self, act: Act) -> None:
+        match act:
+            case Act.CLOSE_SERVER_STDIN:
+                self._shut(self._up)
+            case Act.INTERRUPT:
+                self._tree.interrupt()
+            case Act.TERMINATE:
+                self._tree.signal(SIGTERM)
+            case Act.KILL:
+                self._tree.signal(SIGKILL)
+            case Act.STOP_READING:
+                self._source_ended(self._down)
+            case Act.CLOSE_STDOUT:
+                self._shut(self._down)
+            case Act.LEAVE:
+                self.code = self._ending.code
