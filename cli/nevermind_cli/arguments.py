@@ -23,20 +23,36 @@ class HelpWanted(Exception):  # noqa: N818 (nothing is wrong)
     """There was a ``--help`` among the options."""
 
 
+class Arguments:
+    """What was asked for.
+
+    ``values`` holds every option by name, defaults filled in, ``origins`` the flag or
+    variable that each chosen one came from; ``command`` is the server's argv.
+    """
+
+    __slots__ = ("command", "origins", "values")
+
+    def __init__(
+        self, values: dict[str, Value], origins: dict[str, str], command: list[str]
+    ) -> None:
+        self.values = values
+        self.origins = origins
+        self.command = command
+
+
 _BY_FLAG = {option.flag: option for option in OPTIONS}
 _BY_OFF_FLAG = {option.off_flag: option for option in OPTIONS if option.off_flag}
 
 
-def read_arguments(
-    words: Sequence[str], environment: Mapping[str, str]
-) -> tuple[dict[str, Value], list[str]]:
-    """What was chosen, by option name with defaults filled in, and the command.
+def read_arguments(words: Sequence[str], environment: Mapping[str, str]) -> Arguments:
+    """What ``words`` ask for, and ``environment`` where they are silent.
 
     A flag beats its variable, the last of several flags wins, an empty
     variable counts as unset.  Only the first ``--`` is ours: whatever comes
-    after it belongs to the command.
+    after it belongs to the command.  Raises UsageError and HelpWanted.
     """
-    chosen: dict[str, Value] = {}
+    values: dict[str, Value] = {}
+    origins: dict[str, str] = {}
     command: list[str] | None = None
     n = 0
     while n < len(words):
@@ -51,10 +67,11 @@ def read_arguments(
             raise UsageError(f"unexpected argument {word!r}: the command goes after --")
         flag, equals, text = word.partition("=")
         option = _find(flag)
+        origins[option.name] = flag
         if isinstance(option.kind, Flag):
             if equals:
                 raise UsageError(f"{flag} takes no value")
-            chosen[option.name] = flag == option.flag
+            values[option.name] = flag == option.flag
             continue
         if not equals:
             # "--log-file --shield" is a value forgotten; --log-file=--shield says it is meant
@@ -62,19 +79,19 @@ def read_arguments(
                 raise UsageError(f"{flag} needs a value: {flag} {option.kind.metavar}")
             text = words[n]
             n += 1
-        chosen[option.name] = _read(option, flag, text)
+        values[option.name] = _read(option, flag, text)
     if command is None:
         raise UsageError("no command given: nevermind run [OPTIONS] -- COMMAND [ARG]...")
     if not command or not command[0]:
         raise UsageError("no command after --: nevermind run [OPTIONS] -- COMMAND [ARG]...")
-    return {option.name: _value(option, chosen, environment) for option in OPTIONS}, command
-
-
-def _value(option: Option, chosen: dict[str, Value], environment: Mapping[str, str]) -> Value:
-    if option.name in chosen:
-        return chosen[option.name]
-    text = environment.get(option.variable)
-    return _read(option, option.variable, text) if text else option.default
+    for option in OPTIONS:
+        if option.name in values:
+            continue
+        values[option.name] = option.default
+        if setting := environment.get(option.variable):
+            origins[option.name] = option.variable
+            values[option.name] = _read(option, option.variable, setting)
+    return Arguments(values, origins, command)
 
 
 def _read(option: Option, origin: str, text: str) -> Value:

@@ -10,13 +10,11 @@ import os
 
 from nevermind.shell.journal_file import open_log
 from nevermind.shell.spawn import CannotStart, printable, start
-from nevermind_cli.arguments import HelpWanted, UsageError, read_arguments
+from nevermind_cli.arguments import Arguments, HelpWanted, UsageError, read_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from nevermind_config.values import Value
 
 USAGE = 2
 """Exit code: the command line cannot be followed, and nothing was started."""
@@ -25,8 +23,8 @@ USAGE = 2
 def run(words: Sequence[str]) -> int:
     """Run what ``words``, which followed ``nevermind run``, ask for; the exit code."""
     try:
-        values, command = read_arguments(words, os.environ)
-        log = _open_log(values)
+        arguments = read_arguments(words, os.environ)
+        log = _open_log(arguments)
     except HelpWanted:
         from nevermind_cli.commands import invoke
 
@@ -34,7 +32,7 @@ def run(words: Sequence[str]) -> int:
     except UsageError as error:
         return _refuse(str(error), USAGE)
     try:
-        server = start(command)
+        server = start(arguments.command)
     except CannotStart as error:
         return _refuse(str(error), error.code)
 
@@ -42,11 +40,12 @@ def run(words: Sequence[str]) -> int:
     from nevermind.shell.relay import run as relay
     from nevermind_config.settings import policy
 
+    values = arguments.values
     grace = values["grace"]
     assert isinstance(grace, float)
     return relay(
         RunOptions(
-            command=tuple(command),
+            command=tuple(arguments.command),
             policy=policy(values),
             grace=grace,
             log_level=str(values["log_level"]),
@@ -57,14 +56,15 @@ def run(words: Sequence[str]) -> int:
     )
 
 
-def _open_log(values: dict[str, Value]) -> int | None:
-    path = values["log_file"]
+def _open_log(arguments: Arguments) -> int | None:
+    path = arguments.values["log_file"]
     if path is None:
         return None
     try:
         return open_log(str(path))
     except OSError as error:
-        raise UsageError(f"--log-file: {path!r}: {error.strerror}") from None
+        origin = arguments.origins["log_file"]
+        raise UsageError(f"{origin}: {path!r}: {error.strerror}") from None
 
 
 def _refuse(why: str, code: int) -> int:

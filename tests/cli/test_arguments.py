@@ -21,7 +21,8 @@ DEFAULTS = {option.name: option.default for option in OPTIONS}
 def read(
     *words: str, environment: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Value], list[str]]:
-    return read_arguments(words, environment or {})
+    arguments = read_arguments(words, environment or {})
+    return arguments.values, arguments.command
 
 
 def chosen(*words: str, environment: Mapping[str, str] | None = None) -> dict[str, Value]:
@@ -167,6 +168,15 @@ class TestTheEnvironment:
         # what hosts make of a ${NAME} that is not set
         assert chosen(environment={"NEVERMIND_GRACE": "", "NEVERMIND_LOG_FILE": ""}) == {}
 
+    def test_it_is_known_where_a_choice_came_from(self) -> None:
+        words = ["--no-shield", "--grace=1", "--", "x"]
+        arguments = read_arguments(words, {"NEVERMIND_CANCEL": "absorb", "NEVERMIND_GRACE": "2"})
+        assert arguments.origins == {
+            "shield": "--no-shield",
+            "grace": "--grace",
+            "cancel": "NEVERMIND_CANCEL",
+        }
+
     @pytest.mark.parametrize(
         ("name", "text"),
         [("GRACE", "soon"), ("SHIELD", "maybe"), ("CANCEL", "Absorb"), ("REMEMBER", "0")],
@@ -223,4 +233,4 @@ def test_click_built_from_the_same_table_understands_the_same(
             return
         params = theirs.make_context("run", list(words)).params
     read_command = params.pop("command")
-    assert (params, list(read_command)) == ours
+    assert (params, list(read_command)) == (ours.values, ours.command)

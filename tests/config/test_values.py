@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from nevermind_config.values import Choice, Count, File, Flag, Kind, Seconds, Size
@@ -88,9 +90,8 @@ def test_a_good_value_is_read(kind: Kind, text: str, value: object) -> None:
     ],
 )
 def test_a_bad_value_is_refused_by_its_name(kind: Kind, text: str) -> None:
-    with pytest.raises(ValueError, match=".") as refusal:
+    with pytest.raises(ValueError, match=re.escape(repr(text))) as refusal:
         kind.read(text)
-    assert repr(text) in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
@@ -109,7 +110,7 @@ def test_a_bad_value_is_refused_by_its_name(kind: Kind, text: str) -> None:
     ],
 )
 def test_a_value_is_shown_as_a_user_would_write_it(
-    kind: Kind, value: str | int | float, shown: str
+    kind: Kind, value: str | float, shown: str
 ) -> None:
     assert kind.show(value) == shown
     assert kind.read(shown) == value

@@ -1,0 +1,115 @@
+"""The entry: which command, which modules, whatever PYTHONPATH and folder we are started in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nevermind_cli
+from nevermind_cli.__main__ import import_ours_first
+from nevermind_cli.version import VERSION
+
+SCRIPT = Path(sys.executable).with_name("nevermind")
+
+
+def nevermind(
+    *words: str, script: bool = False, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    command = [str(SCRIPT)] if script else [sys.executable, "-m", "nevermind_cli"]
+    return subprocess.run(
+        [*command, *words],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+class TestWords:
+    def test_the_version_is_one_line(self) -> None:
+        done = nevermind("--version")
+        assert (done.returncode, done.stdout, done.stderr) == (0, f"nevermind {VERSION}\n", "")
+
+    @pytest.mark.parametrize("word", ["--help", "-h"])
+    def test_help_names_the_commands(self, word: str) -> None:
+        done = nevermind(word)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert [line.split()[0] for line in done.stdout.split("Commands:\n")[1].splitlines()] == [
+            "run",
+            "demo",
+        ]
+
+    @pytest.mark.parametrize(
+        ("words", "line"),
+        [
+            ((), "nevermind: which command? one of run, demo"),
+            (("rnu",), "nevermind: no such command 'rnu'; did you mean run?"),
+            (("serve",), "nevermind: no such command 'serve'"),
+            (("a\nb",), "nevermind: no such command 'a\\nb'"),
+        ],
+    )
+    def test_what_is_no_command_is_named_in_one_line(
+        self, words: tuple[str, ...], line: str
+    ) -> None:
+        done = nevermind(*words)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", line + "\n")
+
+    @pytest.mark.parametrize("words", [("--frobnicate",), ("demo", "--frobnicate"), ("demo", "x")])
+    def test_so_is_what_click_refuses(self, words: tuple[str, ...]) -> None:
+        done = nevermind(*words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert words[-1] in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+class TestModules:
+    """A host's PYTHONPATH and folder are the server's business."""
+
+    @pytest.fixture
+    def hostile(self, tmp_path: Path) -> Path:
+        names = "click trio orjson msgspec signal threading nevermind_config config cli proxy"
+        for name in names.split():
+            (tmp_path / f"{name}.py").write_text("raise RuntimeError('a foreign module')\n")
+        return tmp_path
+
+    def test_the_script_is_not_misled(self, hostile: Path) -> None:
+        done = nevermind("run", "--help", script=True, cwd=hostile, PYTHONPATH=str(hostile))
+        assert (done.returncode, done.stderr) == (0, "")
+
+    def test_nor_is_the_module(self, hostile: Path) -> None:
+        done = nevermind("run", "--help", cwd=hostile, PYTHONPATH=f"{hostile}:")
+        assert (done.returncode, done.stderr) == (0, "")
+
+    def test_nor_is_a_whole_run_and_the_server_gets_the_variable(self, hostile: Path) -> None:
+        code = "import os; print(os.environ['PYTHONPATH'])"
+        words = ("run", "--log-level=off", "--", sys.executable, "-c", code)
+        done = nevermind(*words, script=True, cwd=hostile, PYTHONPATH=str(hostile))
+        assert (done.returncode, done.stdout, done.stderr) == (0, f"{hostile}\n", "")
+
+    def test_foreign_entries_go_last_in_their_order(self) -> None:
+        path = ["/here", "/one", "/lib", "/two", "/site"]
+        import_ours_first(path, ["/one", "/two/"])
+        assert path == ["/lib", "/site", "/here", "/one", "/two"]
+
+    def test_an_empty_entry_is_the_current_folder(self) -> None:
+        path = ["/here", os.getcwd(), "/lib"]
+        import_ours_first(path, ["", "/one"])
+        assert path == ["/lib", "/here", os.getcwd()]
+
+    def test_where_they_are_how_we_were_found_they_stay(self) -> None:
+        root = str(Path(nevermind_cli.__file__).parent.parent)
+        path = ["/here", root, "/lib"]
+        import_ours_first(path, [root])
+        assert path == ["/here", root, "/lib"]
+
+
+def test_the_package_says_which_version_it_is() -> None:
+    import importlib.metadata
+
+    assert importlib.metadata.version("nevermind") == VERSION
