@@ -1,8 +1,8 @@
 """The hot loop: read what is ready, let the session judge it, write what there is room for.
 
-One epoll, level-triggered, of our own; its descriptor can itself be waited for, so the
-same pump runs in a plain loop while Trio is still being imported and under Trio later.  It
-neither awaits nor blocks longer than it is told, and knows nothing of messages.
+It waits in one poll set of its own, which can itself be waited for, so the same pump runs
+in a plain loop while Trio is not there yet and under Trio later.  It neither awaits nor
+blocks longer than it is told, and knows nothing of messages.
 
 Per chunk it makes three system calls and no trip through a scheduler: measured, that trip
 costs more than all the rest of a small message.
@@ -10,26 +10,21 @@ costs more than all the rest of a small message.
 
 from __future__ import annotations
 
-import select
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from nevermind.notes import Diverted, Note
-from nevermind.outbox import Outbox
 from nevermind.peers import Peer
 from nevermind.shell.descriptors import Sink, Source
 from nevermind.shell.ending import Act, Ending, View
+from nevermind.shell.flow import Flow
+from nevermind.shell.readiness import GONE, READABLE, Readiness
 from nevermind.shell.signals import SIGCHLD, SIGINT, SIGKILL, SIGTERM, SignalInbox
 from nevermind.shell.tree import ServerTree, in_foreground
 
 if TYPE_CHECKING:
     from nevermind.session import Session
-
-IN = select.EPOLLIN
-OUT = select.EPOLLOUT
-GONE = select.EPOLLERR | select.EPOLLHUP
-
 
 LOOK_AGAIN = 0.02
 """Seconds until a sink that cannot tell by itself is asked again whether it is done."""
@@ -38,48 +33,14 @@ LOOK_AGAIN = 0.02
 class NoteWriter(Protocol):
     """Where notes go; it must neither block nor raise."""
 
-    def write(self, notes: list[Note | Diverted], now: float) -> None:
+    def write(self, notes: Iterable[Note | Diverted], now: float) -> None:
         """Take ``notes``, made at ``now``."""
-
-
-class Flow:
-    """One direction: what ``sender`` writes, on its way to the other peer's ``outbox``."""
-
-    __slots__ = (
-        "blocked",
-        "draining",
-        "ended",
-        "lost",
-        "outbox",
-        "paused",
-        "read",
-        "sender",
-        "sink",
-        "source",
-    )
-
-    def __init__(self, sender: Peer, source: Source, sink: Sink, outbox: Outbox) -> None:
-        self.sender = sender
-        self.source = source
-        self.sink = sink
-        self.outbox = outbox
-        self.read = source.read
-        self.draining = False
-        """The source counts as ended as soon as it has nothing to be read."""
-        self.ended = False
-        """The source is at its end, or is no longer asked."""
-        self.paused = False
-        """The other peer's queue is full."""
-        self.blocked = False
-        """The sink has no room."""
-        self.lost = False
-        """The sink is closed: what is forwarded goes nowhere."""
 
 
 class Pump:
     """Carries one session's bytes until ``code``, the exit code, is no longer None.
 
-    ``poll``, an epoll, is readable while ``turn`` has something to do, unless ``due`` says
+    ``readiness.fd`` is readable while ``turn`` has something to do, unless ``due`` says
     that time alone will ask something of it.  ``heard_server``: it has said something.
     """
 
@@ -93,12 +54,12 @@ class Pump:
         ending: Ending,
         signals: SignalInbox,
         journal: NoteWriter,
+        readiness: Readiness | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.code: int | None = None
         self.heard_server = False
-        self.poll = select.epoll()
-        self._wait = self.poll.poll
+        self.readiness = ready = Readiness() if readiness is None else readiness
         self._session = session
         self._tree = tree
         self._ending = ending
@@ -107,23 +68,17 @@ class Pump:
         self._clock = clock
         self._children = True
         self._look_again: float | None = None
-        outboxes = session.outbox
-        self._up = Flow(Peer.CLIENT, host[0], server[1], outboxes[Peer.SERVER])
-        self._down = Flow(Peer.SERVER, server[0], host[1], outboxes[Peer.CLIENT])
-        self._flows = (self._up, self._down)
-        self._eager: list[Flow] = []
-        """The sources that are read without being polled."""
-        self._reads: dict[int, Flow] = {}
-        self._writes: dict[int, Flow] = {}
-        self.poll.register(signals.fd, IN)
-        for flow in self._flows:
-            self._listen(flow)
-            if flow.sink.watched is not None:
-                self._writes[flow.sink.watched] = flow
-                self.poll.register(flow.sink.watched, 0)
-            if flow.sink.fd is not None and flow.sink.fd != flow.sink.watched:
-                self._writes[flow.sink.fd] = flow
-                self.poll.register(flow.sink.fd, 0)
+        self._up = Flow(Peer.CLIENT, host[0], server[1], session.outbox[Peer.SERVER], ready)
+        self._down = Flow(Peer.SERVER, server[0], host[1], session.outbox[Peer.CLIENT], ready)
+        self._sources: dict[int, Flow] = {}
+        self._sinks: dict[int, Flow] = {}
+        for flow in (self._up, self._down):
+            if flow.source.fd is not None:
+                self._sources[flow.source.fd] = flow
+            for fd in (flow.sink.fd, flow.sink.watched):
+                if fd is not None:
+                    self._sinks[fd] = flow
+        ready.add(signals.fd, READABLE)
 
     def turn(self, most: float | None) -> bool:
         """Wait for something at most ``most`` seconds, None for ever, and do all that is ready.
@@ -136,21 +91,22 @@ class Pump:
             began = self._clock()
             left = max(0.0, due - began)
             most = left if most is None or left < most else most
-        eager = self._eager
-        looking = not (self._down.ended or self._down.paused)
-        events = self._wait(0 if eager else most)
-        reads = self._reads
+        up, down = self._up, self._down
+        eager = (up.eager and up.reading) or (down.eager and down.reading)
+        looking = down.reading
+        events = self.readiness.wait(0 if eager else most)
         for fd, mask in events:
-            if (flow := reads.get(fd)) is not None:
-                looking = looking and flow is not self._down
+            if (flow := self._sources.get(fd)) is not None:
+                looking = looking and flow is not down
                 self._read(flow)
-            elif (flow := self._writes.get(fd)) is not None:
-                self._writable(flow, mask)
-            elif fd == self._signals.fd:
+            elif (flow := self._sinks.get(fd)) is not None:
+                self._write(flow, mask)
+            else:
                 self._take_signals()
-        for flow in eager:
-            if not (flow.ended or flow.paused):
-                self._read(flow)
+        if eager:
+            for flow in (up, down):
+                if flow.eager:
+                    self._read(flow)
         if due is not None and began >= due:
             self._session.expire(began)
             self._settle()
@@ -158,7 +114,7 @@ class Pump:
             if looking:
                 self._ending.found_nothing()
             self._end()
-        return bool(events or eager)
+        return bool(events) or eager
 
     def due(self) -> float | None:
         """When time alone asks something of us; None: never."""
@@ -169,6 +125,8 @@ class Pump:
         return due
 
     def _read(self, flow: Flow) -> None:
+        if not flow.reading:
+            return  # since the poll set was asked
         try:
             data = flow.read()
         except BlockingIOError:
@@ -188,81 +146,33 @@ class Pump:
                 self._ending.read_something(now, len(data))
         self._settle()
 
+    def _write(self, flow: Flow, mask: int) -> None:
+        if flow.lost:
+            return  # since the poll set was asked
+        if mask & GONE or not flow.flush():
+            self._lose(flow)
+        self._settle()
+
     def _settle(self) -> None:
         """Write what the session has queued, pass its notes on, mind the queues' bounds."""
+        session = self._session
         up, down = self._up, self._down
-        if up.outbox.pending and not up.blocked:
-            self._flush(up)
-        if down.outbox.pending and not down.blocked:
-            self._flush(down)
-        notes = self._session.take_notes()
+        if up.outbox.pending and not up.blocked and not up.flush():
+            self._lose(up)
+        if down.outbox.pending and not down.blocked and not down.flush():
+            self._lose(down)
+        notes = session.take_notes()
         if notes:
             self._journal.write(notes, self._clock())
         if up.outbox.pending or down.outbox.pending or up.paused or down.paused:
-            for flow in self._flows:
-                if flow.paused is self._session.may_read(flow.sender):
-                    flow.paused = not flow.paused
-                    self._listen(flow)
-
-    def _flush(self, flow: Flow) -> None:
-        outbox = flow.outbox
-        if flow.lost:
-            outbox.clear()
-            return
-        sink = flow.sink
-        try:
-            while outbox.pending:
-                buffers = outbox.buffers()
-                wrote = sink.write(buffers)
-                outbox.wrote(wrote)
-                if outbox.pending and sink.fd is not None and wrote < sum(map(len, buffers)):
-                    break
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._lose(flow)
-            return
-        blocked = outbox.pending > 0
-        if blocked is not flow.blocked and sink.fd is not None:
-            flow.blocked = blocked
-            self.poll.modify(sink.fd, OUT if blocked else 0)
-
-    def _writable(self, flow: Flow, mask: int) -> None:
-        if mask & GONE:
-            self._lose(flow)
-        else:
-            self._flush(flow)
-        self._settle()
-
-    def _listen(self, flow: Flow) -> None:
-        """Have the poll report ``flow``'s source exactly while it is to be read.
-
-        Out of the poll altogether, not just with an empty mask: a hang-up is reported
-        whatever the mask is, and would make a full queue spin.
-        """
-        fd = flow.source.fd
-        wanted = not (flow.ended or flow.paused)
-        self._eager = [
-            flow
-            for flow in self._flows
-            if (flow.source.fd is None or flow.draining) and not (flow.ended or flow.paused)
-        ]
-        if fd is None:
-            return
-        if wanted and fd not in self._reads:
-            self._reads[fd] = flow
-            self.poll.register(fd, IN)
-        elif not wanted and fd in self._reads:
-            del self._reads[fd]
-            self.poll.unregister(fd)
+            up.pause(not session.may_read(Peer.CLIENT))
+            down.pause(not session.may_read(Peer.SERVER))
 
     def _source_ended(self, flow: Flow) -> None:
         if flow.ended:
             return
         now = self._clock()
-        flow.ended = True
-        self._listen(flow)
-        flow.source.close()
+        flow.end()
         self._session.receive_eof(flow.sender, now)
         self._settle()
         if flow is self._up:
@@ -272,25 +182,10 @@ class Pump:
 
     def _lose(self, flow: Flow) -> None:
         """Nobody reads ``flow``'s sink any more."""
-        if flow.lost:
-            return
-        self._shut(flow)
+        flow.shut()
         if flow is self._down:
             self._ending.reader_lost(self._clock())
-            self._up.draining = True
-            self._listen(self._up)
-
-    def _shut(self, flow: Flow) -> None:
-        if flow.lost:
-            return
-        for fd in {flow.sink.fd, flow.sink.watched}:
-            if fd is not None:
-                del self._writes[fd]
-                self.poll.unregister(fd)
-        flow.lost = True
-        flow.blocked = False
-        flow.outbox.clear()
-        flow.sink.close()
+            self._up.drain()
 
     def _take_signals(self) -> None:
         for number in self._signals.take():
@@ -302,11 +197,8 @@ class Pump:
             code, self._children = self._tree.reap()
             if code is not None:
                 self._ending.server_exited(code, now)
-                self._shut(self._up)
-                if not self._up.ended:
-                    self._up.ended = True
-                    self._listen(self._up)
-                    self._up.source.close()
+                self._up.end()
+                self._up.shut()
 
     def _end(self) -> None:
         while acts := self._ending.decide(now := self._clock(), self._view()):
@@ -317,19 +209,18 @@ class Pump:
         self._look_again = now + LOOK_AGAIN if self._down.sink.busy else None
 
     def _view(self) -> View:
-        down = self._down
         return View(
             to_server=self._up.outbox.pending,
-            to_host=down.outbox.pending + down.sink.busy,
+            to_host=self._down.outbox.pending + self._down.sink.busy,
             waiting=self._session.statistics().waiting,
-            reading=not (down.ended or down.paused),
+            reading=self._down.reading,
             children=self._children,
         )
 
     def _do(self, act: Act) -> None:
         match act:
             case Act.CLOSE_SERVER_STDIN:
-                self._shut(self._up)
+                self._up.shut()
             case Act.INTERRUPT:
                 self._tree.interrupt()
             case Act.TERMINATE:
@@ -339,6 +230,6 @@ class Pump:
             case Act.STOP_READING:
                 self._source_ended(self._down)
             case Act.CLOSE_STDOUT:
-                self._shut(self._down)
+                self._down.shut()
             case Act.LEAVE:
                 self.code = self._ending.code

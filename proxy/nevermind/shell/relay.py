@@ -87,9 +87,11 @@ def carry(pump: Pump, server: ServerProcess) -> int:
     signals.wake_a_plain_loop(True)
     began = monotonic()
     loading: list[bool] | None = None
+    nested = pump.readiness.fd is not None
     while pump.code is None and not loading:
-        busy = pump.turn(BREAK if loading is None else None)
-        if loading is None and not busy and (pump.heard_server or monotonic() - began > BOOT):
+        waits = loading is None and nested
+        busy = pump.turn(BREAK if waits else None)
+        if waits and not busy and (pump.heard_server or monotonic() - began > BOOT):
             loading = load_trio(signals)
     signals.wake_a_plain_loop(False)
     if pump.code is None:
@@ -124,6 +126,9 @@ async def turn_under_trio(pump: Pump) -> None:
     """Turn ``pump`` until it is done; wait for its poll only when there is nothing to do."""
     import trio
 
+    fd = pump.readiness.fd
+    if fd is None:
+        raise ValueError("this poll set cannot be waited for under Trio")
     rested = monotonic()
     while True:
         busy = pump.turn(LINGER)
@@ -131,7 +136,7 @@ async def turn_under_trio(pump: Pump) -> None:
             return
         if not busy:
             with trio.move_on_after(_until(pump.due())):
-                await trio.lowlevel.wait_readable(pump.poll.fileno())
+                await trio.lowlevel.wait_readable(fd)
             rested = monotonic()
         elif (now := monotonic()) - rested > TURN:
             await trio.lowlevel.checkpoint()

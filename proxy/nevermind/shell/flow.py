@@ -1,0 +1,125 @@
+"""One direction of a session's bytes: a source, a queue, a sink, and what is open of them.
+
+Reads and writes only when told to; knows nothing of messages or of the other direction.
+"""
+
+from __future__ import annotations
+
+from nevermind.outbox import Outbox
+from nevermind.peers import Peer
+from nevermind.shell.descriptors import Sink, Source
+from nevermind.shell.readiness import READABLE, ROOM, Readiness
+
+
+class Flow:
+    """What ``sender`` writes, on its way through ``outbox`` to the other peer."""
+
+    __slots__ = (
+        "blocked",
+        "draining",
+        "eager",
+        "ended",
+        "lost",
+        "outbox",
+        "paused",
+        "read",
+        "readiness",
+        "reading",
+        "sender",
+        "sink",
+        "source",
+    )
+
+    def __init__(
+        self, sender: Peer, source: Source, sink: Sink, outbox: Outbox, readiness: Readiness
+    ) -> None:
+        self.sender = sender
+        self.source = source
+        self.sink = sink
+        self.outbox = outbox
+        self.readiness = readiness
+        self.read = source.read
+        self.reading = True
+        """The source is to be read: it has not ended, and there is room."""
+        self.ended = False
+        """The source is closed: at its end, or no longer of interest."""
+        self.paused = False
+        """The source is not read for now: a queue is full."""
+        self.draining = False
+        """The source counts as ended as soon as nothing is there to be read."""
+        self.eager = source.fd is None
+        """The source is read without being asked whether it is ready."""
+        self.blocked = False
+        """The sink has no room for now."""
+        self.lost = False
+        """The sink is closed: what is queued goes nowhere."""
+        if source.fd is not None:
+            readiness.add(source.fd, READABLE)
+        for fd in {sink.fd, sink.watched}:
+            if fd is not None:
+                readiness.add(fd, 0)
+
+    def pause(self, paused: bool) -> None:
+        """Stop reading the source, or go on.
+
+        Its descriptor leaves the poll set: with an empty mask a hang-up would still be
+        reported, over and over, as long as the queue is full.
+        """
+        if self.ended or paused is self.paused:
+            return
+        self.paused = paused
+        self.reading = not paused
+        if self.source.fd is None:
+            return
+        if paused:
+            self.readiness.remove(self.source.fd)
+        else:
+            self.readiness.add(self.source.fd, READABLE)
+
+    def drain(self) -> None:
+        """Read on only as long as there is something at once; that is then the end."""
+        self.draining = self.eager = True
+
+    def end(self) -> None:
+        """Close the source: whoever writes to it still will be told."""
+        if self.ended:
+            return
+        self.pause(True)
+        self.ended = True
+        self.source.close()
+
+    def flush(self) -> bool:
+        """Write what there is room for; False once nobody reads the sink any more."""
+        outbox = self.outbox
+        if self.lost:
+            outbox.clear()
+            return True
+        sink = self.sink
+        try:
+            while outbox.pending:
+                buffers = outbox.buffers()
+                wrote = sink.write(buffers)
+                outbox.wrote(wrote)
+                if outbox.pending and sink.fd is not None and wrote < sum(map(len, buffers)):
+                    break
+        except BlockingIOError:
+            pass
+        except OSError:
+            return False
+        blocked = outbox.pending > 0
+        if blocked is not self.blocked and sink.fd is not None:
+            self.blocked = blocked
+            self.readiness.change(sink.fd, ROOM if blocked else 0)
+        return True
+
+    def shut(self) -> None:
+        """Close the sink; whatever is queued is discarded, now and later."""
+        if self.lost:
+            return
+        for fd in {self.sink.fd, self.sink.watched}:
+            if fd is not None:
+                self.readiness.remove(fd)
+        self.lost = True
+        self.blocked = False
+        self.outbox.clear()
+        self.sink.close()
