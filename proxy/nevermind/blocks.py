@@ -1,14 +1,19 @@
-"""Whole blocks of lines at once, when nothing in them can change a verdict.
+"""Blocks of lines at once, when nothing in them can change a verdict.
 
-The common case by far is a block of plain requests, or of answers to plain
-requests in flight.  Then one C call reads it, set operations keep the ledger,
-and the block travels on as the slice that it came in.  Everything else is
-refused, untouched, and taken line by line.  The same verdicts either way: a
-test plays generated and recorded traffic with and without this module.
+The common case by far is plain requests, and answers to plain requests in
+flight.  Then one C call reads the block, a few C loops keep the ledger, and
+the block travels on as the slice that it came in.  Everything else is refused,
+the ledger untouched, and judged line by line.  The verdicts are the same
+either way: a test plays generated and recorded traffic with and without this
+module.
+
+Measured on CPython 3.11, per 200-byte message in a block of 320: 180 ns for
+the C call, 100 ns for the rest; judged line by line, 3,000 ns and more.
 """
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Any
 
 from msgspec import UNSET
@@ -22,82 +27,126 @@ from nevermind.quicklook import REFUSALS, creates_task
 class Blocks:
     """The fast way for one direction; ``sender`` is whose lines they are."""
 
-    __slots__ = ("_judge", "_others", "_own", "_special", "_strict", "_tasks")
+    __slots__ = (
+        "_judge",
+        "_limit",
+        "_one",
+        "_others",
+        "_own",
+        "_quick",
+        "_special",
+        "_strict",
+        "_theirs",
+        "_whole",
+    )
 
     def __init__(self, judge: Judge, sender: Peer) -> None:
         dialect = judge.dialect
         self._judge = judge
-        self._tasks = dialect.creates_tasks
+        self._quick = judge.quick
+        self._one = judge.quick.one
+        asks_mostly = sender is Peer.CLIENT
+        self._whole = judge.quick.questions if asks_mostly else judge.quick.answers
         self._own = judge.ledger.books[sender]
         self._others = judge.ledger.books[sender.other]
-        names = (dialect.cancel_method, dialect.progress_method)
-        self._special = frozenset(name for name in names if name)
-        policy = judge.policy
+        self._theirs = self._others.requests
+        self._special = frozenset((dialect.cancel_method, dialect.progress_method))
+        self._limit = judge.policy.live_limit
         # Blank lines are noise, and the decoder skips them in silence.
-        self._strict = sender is Peer.SERVER and policy.noise is not Noise.FORWARD
+        self._strict = sender is Peer.SERVER and judge.policy.noise is not Noise.FORWARD
 
     def pass_whole(self, block: bytes, now: float) -> bool:
         """Whether ``block``, whole lines, may travel on as it is; the ledger knows it then."""
-        judge = self._judge
+        if block.find(b"\n") == len(block) - 1:
+            return self._pass_one(block, now)
         try:
-            glances = judge.quick.whole(block)
+            glances = self._whole(block)
         except REFUSALS:
             return False
         if self._strict and len(glances) != block.count(b"\n"):
             return False
-        methods = {glance.method for glance in glances}
-        if UNSET in methods or None in methods:
-            passed = len(methods) == 1 and self._answers(glances)
+        if not glances:
+            return False
+        if self._whole is self._quick.answers:
+            passed = self._answers(glances)
         else:
-            passed = self._special.isdisjoint(methods) and self._requests(glances, methods, now)
+            passed = self._questions(glances, now)
         if passed:
-            judge.forwarded += len(glances)
+            self._judge.forwarded += len(glances)
         return passed
 
-    def _answers(self, glances: list[Any]) -> bool:
-        requests = self._others.requests
-        plain = requests.plain
-        ids = [glance.id for glance in glances]
-        if len(set(ids)) != len(ids) or not plain.keys() >= set(ids):
+    def _pass_one(self, line: bytes, now: float) -> bool:
+        try:
+            glance = self._one(line)
+        except REFUSALS:
             return False
-        for glance in glances:
+        key, method = glance.id, glance.method
+        if method is UNSET:
+            plain = self._theirs.plain
+            if key not in plain:
+                return False
             result = glance.result
             if result is UNSET:
                 if glance.error is UNSET:
                     return False
-            elif self._tasks and creates_task(result):
+            elif self._quick.tasks and creates_task(result):
                 return False
-        requests.answered.put_all(zip(ids, map(plain.pop, ids), strict=True))
+            self._theirs.answered.put_new(key, plain.pop(key))
+        else:
+            if method is None or method in self._special:
+                return False
+            if glance.result is not UNSET or glance.error is not UNSET:
+                return False
+            if self._own.fresh.used or self._others.fresh.used:
+                return False
+            if key is not UNSET:
+                if key is None or self._quick.carries_token(glance):
+                    return False
+                requests = self._own.requests
+                if requests.knows(key) or requests.live_count() >= self._limit:
+                    return False
+                requests.plain[key] = (now, method)
+        self._judge.forwarded += 1
         return True
 
-    def _requests(self, glances: list[Any], methods: set[str], now: float) -> bool:
-        quick = self._judge.quick
-        for get in quick.tokens:
-            if list(map(get, glances)).count(UNSET) != len(glances):
+    def _answers(self, glances: list[Any]) -> bool:
+        """Answers all; that none creates a task, the decoder has seen to."""
+        for glance in glances:
+            if glance.result is UNSET and glance.error is UNSET:
                 return False
-        if any(g.result is not UNSET or g.error is not UNSET for g in glances):
+        plain = self._theirs.plain
+        before = len(plain)
+        ids = [glance.id for glance in glances]
+        asked = list(map(plain.pop, ids, repeat(None)))
+        if before - len(plain) != len(ids):
+            plain.update((key, a) for key, a in zip(ids, asked, strict=True) if a is not None)
             return False
-        requests = self._own.requests
+        self._theirs.answered.put_all_new(zip(ids, asked, strict=True))
+        return True
+
+    def _questions(self, glances: list[Any], now: float) -> bool:
+        """Requests and notifications; that none has a token, the decoder has seen to."""
+        methods = {glance.method for glance in glances}
+        if not self._special.isdisjoint(methods):
+            return False
+        if self._own.fresh.used or self._others.fresh.used:
+            return False
+        ids = [glance.id for glance in glances]
+        asked: dict[Any, tuple[float, str]]
         if len(methods) == 1:
-            asked = (now, next(iter(methods)))
-            pairs = {g.id: asked for g in glances if g.id is not UNSET}
+            asked = dict.fromkeys(ids, (now, methods.pop()))
         else:
-            by_method = {method: (now, method) for method in methods}
-            pairs = {g.id: by_method[g.method] for g in glances if g.id is not UNSET}
-        notifications = [g.id for g in glances].count(UNSET)
-        if len(pairs) + notifications != len(glances) or None in pairs:
+            shared = {method: (now, method) for method in methods}
+            asked = {glance.id: shared[glance.method] for glance in glances}
+        if len(asked) != len(ids) or UNSET in asked:
+            notifications = ids.count(UNSET)
+            asked.pop(UNSET, None)
+            if len(asked) + notifications != len(ids):
+                return False
+        requests = self._own.requests
+        if requests.knows_any(asked.keys()):
             return False
-        ids = pairs.keys()
-        plain = requests.plain
-        known = not (
-            plain.keys().isdisjoint(ids)
-            and requests.live.keys().isdisjoint(ids)
-            and requests.ended.isdisjoint(ids)
-            and requests.answered.isdisjoint(ids)
-        )
-        full = requests.live_count() + len(pairs) > self._judge.policy.live_limit
-        translated = self._own.fresh.used or self._others.fresh.used
-        if known or full or translated:
+        if requests.live_count() + len(asked) > self._limit:
             return False
-        plain.update(pairs)
+        requests.plain.update(asked)
         return True

@@ -16,7 +16,9 @@ from nevermind.outbox import Outbox
 from nevermind.overlong import Overlong
 from nevermind.peers import Peer
 from nevermind.policy import Noise
+from nevermind.retraction import Retraction
 
+_LF = 0x0A
 _LINE_END = re.compile(rb"[ \t\r]*+\n?")
 _NOT_NOISE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+(?:\{|\[[ \t\r\n]*+[\[{\]])")
 
@@ -24,15 +26,27 @@ _NOT_NOISE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+(?:\{|\[[ \t\r\n]*+[\[{\]
 class Inbound:
     """What ``sender`` writes, on its way to ``outbox``.
 
+    ``retraction`` takes back what waits for ``sender``.
     ``quick`` False takes every line by itself; the verdicts are the same.
     """
 
-    def __init__(self, judge: Judge, sender: Peer, outbox: Outbox, *, quick: bool = True) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        sender: Peer,
+        outbox: Outbox,
+        retraction: Retraction,
+        *,
+        quick: bool = True,
+    ) -> None:
         self._judge = judge
         self._sender = sender
         self._outbox = outbox
         self._lines = Lines(judge.policy.max_message)
-        self._blocks = Blocks(judge, sender) if quick else None
+        self._retraction = retraction
+        self._append = outbox.append
+        self._quick = self._clean = quick
+        self._pass_whole = Blocks(judge, sender).pass_whole
         self._through: Overlong | None = None
         self._line_end: bool | None = None
         noise = judge.policy.noise
@@ -44,7 +58,28 @@ class Inbound:
         return self._lines.still_at
 
     def receive(self, data: bytes, now: float) -> None:
-        """Judge what became whole with ``data`` and queue it; keep the rest."""
+        """Judge what became whole with ``data`` (not empty) and queue it; keep the rest."""
+        if self._clean and data[-1] == _LF and self._pass_whole(data, now):
+            self._append(data)
+            return
+        self._receive(data, now)
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """A cancel is effective when it is read; see whether nothing is held any more."""
+        judge = self._judge
+        if judge.retracting:
+            for issuer, name, now in judge.retracting:
+                self._retraction.retract(issuer, name, now)
+            judge.retracting.clear()
+        self._clean = (
+            self._quick
+            and not self._lines.size
+            and self._line_end is None
+            and self._through is None
+        )
+
+    def _receive(self, data: bytes, now: float) -> None:
         if self._line_end is not None:
             data = self._share_line_end(data)
         if self._through is not None and data:
@@ -59,11 +94,11 @@ class Inbound:
                 self._through = Overlong(self._judge, self._sender)
                 self._send_piece(self._through.begin(lines.take(), now))
             return
-        if not framed and self._blocks is not None:
+        if not framed and self._quick:
             stop = data.rfind(b"\n") + 1
             block = data if stop == len(data) else data[:stop]
-            if self._blocks.pass_whole(block, now):
-                self._outbox.append(block)
+            if self._pass_whole(block, now):
+                self._append(block)
                 self._keep(data[stop:], now)
                 return
         self._one_by_one(data, now)
@@ -79,6 +114,7 @@ class Inbound:
         if begun:
             # A header whose body stalls is no header.
             self._send(rest)
+            self._tidy()
             return
         frames = heads(rest)
         stop = frames[-1].stop if frames else 0
@@ -87,6 +123,7 @@ class Inbound:
         if frames:
             rest = self._share_line_end(rest[stop:])
         lines.hold_still(rest)
+        self._tidy()
 
     def end(self, now: float) -> None:
         """The stream has ended: an unterminated rest is judged like a line."""
@@ -99,6 +136,7 @@ class Inbound:
             self._send(rest)
         elif rest:
             self._judge_frame(rest, Frame(0, len(rest), 0, len(rest)), now)
+        self._tidy()
 
     def _keep(self, rest: bytes, now: float) -> None:
         if rest:

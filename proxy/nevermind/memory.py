@@ -48,8 +48,14 @@ class Generations(Generic[K, V]):
         if len(self.young) >= self._count:
             self._rotate()
 
-    def put_all(self, pairs: Iterable[tuple[K, V]]) -> None:
-        """Remember new keys, none of which is known, in one go."""
+    def put_new(self, key: K, value: V) -> None:
+        """Remember ``key``, which is not known."""
+        self.young[key] = value
+        if len(self.young) >= self._count:
+            self._rotate()
+
+    def put_all_new(self, pairs: Iterable[tuple[K, V]]) -> None:
+        """Remember keys, none of which is known, in one go."""
         self.young.update(pairs)
         if len(self.young) >= self._count:
             self._rotate()

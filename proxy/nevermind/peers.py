@@ -11,6 +11,10 @@ class Peer(enum.Enum):
     CLIENT = "client"
     SERVER = "server"
 
+    # Members are singletons, and the hash that Enum has is a call into Python:
+    # every message would pay for it twice.
+    __hash__ = object.__hash__
+
     @property
     def other(self) -> Peer:
         """The peer at the far end."""

@@ -14,8 +14,9 @@ For a single message ``decode`` takes 220 ns and ``decode_lines`` 660.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import attrgetter
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -58,40 +59,64 @@ class Glance(Protocol):
     error: Raw | UnsetType
 
 
-class QuickLook:
-    """The decoders of one dialect."""
+class _NoTask(msgspec.Struct, frozen=True, gc=False):
+    """A result that creates no task; any other is refused, which costs only time."""
 
-    __slots__ = ("_dialect", "cancel_id", "one", "progress_token", "subscription", "tokens", "whole")
+    task: None | UnsetType = UNSET
+    resultType: Literal["complete", "input_required"] | None | UnsetType = UNSET  # noqa: N815
+
+
+class QuickLook:
+    """The decoders of one dialect.
+
+    ``one`` reads any message; ``questions`` and ``answers`` read lines that
+    are all requests and notifications without tokens, or all responses that
+    create no task, and refuse the block otherwise.
+    """
 
     def __init__(self, dialect: Dialect) -> None:
-        tree: dict[str, Any] = {}
+        self._dialect = dialect
+        self.tasks = dialect.creates_tasks
         fixed = (dialect.cancel_id, dialect.progress_token, dialect.subscription_id)
-        for path in (*fixed, *dialect.request_tokens):
-            branch = tree
-            for name in path[:-1]:
-                branch = branch.setdefault(name, {})
-            if path:
-                branch[path[-1]] = None
-        result = (_Result | None | UnsetType) if dialect.creates_tasks else (Raw | UnsetType)
-        fields: list[tuple[str, Any, Any]] = [
+        self._names = names = _Names()
+        tree = _tree((*fixed, *dialect.request_tokens), _Id)
+        result = (_Result | None | UnsetType) if self.tasks else (Raw | UnsetType)
+        any_error = ("error", Raw | UnsetType, UNSET)
+        glance = _glance(
+            names,
+            tree,
             ("id", _Id, UNSET),
             ("method", str | None | UnsetType, UNSET),
             ("result", result, UNSET),
-            ("error", Raw | UnsetType, UNSET),
-        ]
-        names = _Names()
-        for name, branch in tree.items():
-            kind, default = _struct(branch, names)
-            fields.append((names.of(name), kind, default))
-        glance = msgspec.defstruct("Glance", fields, gc=False, rename=names.wire)
-        decoder = msgspec.json.Decoder(glance)
-        self._dialect = dialect
-        self.one = decoder.decode
-        self.whole = decoder.decode_lines
+            any_error,
+        )
+        question = _glance(
+            names,
+            _tree(dialect.request_tokens, None | UnsetType),
+            ("id", _PlainInteger | _ShortString | UnsetType, UNSET),
+            ("method", str),
+            ("result", None | UnsetType, UNSET),
+            ("error", None | UnsetType, UNSET),
+        )
+        answer = _glance(
+            names,
+            {},
+            ("id", _PlainInteger | _ShortString),
+            ("method", None | UnsetType, UNSET),
+            ("result", (_NoTask | None | UnsetType) if self.tasks else (Raw | UnsetType), UNSET),
+            any_error,
+        )
+        self.one = msgspec.json.Decoder(glance).decode
+        self.questions = msgspec.json.Decoder(question).decode_lines
+        self.answers = msgspec.json.Decoder(answer).decode_lines
         self.tokens = [attrgetter(names.dotted(path)) for path in dialect.request_tokens]
         self.cancel_id = _getter(names, dialect.cancel_id)
         self.progress_token = _getter(names, dialect.progress_token)
         self.subscription = _getter(names, dialect.subscription_id)
+
+    def carries_token(self, glance: Any) -> bool:
+        """Whether a request names a token, trackable or not."""
+        return any(get(glance) is not UNSET for get in self.tokens)
 
     def envelope(self, glance: Any) -> Envelope:
         """The envelope of one message; the same that ``envelopes.look`` gives."""
@@ -152,14 +177,30 @@ def _getter(names: _Names, path: Path) -> Any:
     return attrgetter(names.dotted(path)) if path else _nothing
 
 
-def _struct(branch: dict[str, Any] | None, names: _Names) -> tuple[Any, Any]:
-    """The type and default of one member: a leaf is an id, a branch a struct."""
-    if branch is None:
-        return _Id, UNSET
-    fields = []
-    for name, inner in branch.items():
-        kind, default = _struct(inner, names)
-        fields.append((names.of(name), kind, default))
+def _tree(paths: Iterable[Path], leaf: Any) -> dict[str, Any]:
+    """The members on the way to ``paths``, as nested dictionaries with ``leaf`` at the ends."""
+    tree: dict[str, Any] = {}
+    for path in paths:
+        branch = tree
+        for name in path[:-1]:
+            branch = branch.setdefault(name, {})
+        if path:
+            branch[path[-1]] = leaf
+    return tree
+
+
+def _glance(names: _Names, tree: dict[str, Any], *fields: Any) -> Any:
+    """A struct with ``fields`` and, nested, the members of ``tree``."""
+    ordered = sorted(fields, key=len)  # required ones first
+    branches = [(names.of(name), *_member(branch, names)) for name, branch in tree.items()]
+    return msgspec.defstruct("Glance", [*ordered, *branches], gc=False, rename=names.wire)
+
+
+def _member(branch: Any, names: _Names) -> tuple[Any, Any]:
+    """The type and default of one member: a leaf's own type, or a struct."""
+    if not isinstance(branch, dict):
+        return branch, UNSET
+    fields = [(names.of(name), *_member(inner, names)) for name, inner in branch.items()]
     struct = msgspec.defstruct("Branch", fields, frozen=True, gc=False, rename=names.wire)
     return struct, struct()
 

@@ -7,6 +7,8 @@ call that brought the bytes returns.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nevermind.dialects import MCP, Dialect
 from nevermind.inbound import Inbound
 from nevermind.judge import Judge
@@ -36,27 +38,24 @@ class Session:
         self._judge = Judge(policy or Policy(), dialect, nonce)
         limit = self._judge.policy.queue_limit
         self.outbox = {peer: Outbox(limit) for peer in Peer}
-        self._inbound = {
-            peer: Inbound(self._judge, peer, self.outbox[peer.other], quick=quick) for peer in Peer
-        }
-        self._retractions = {peer: Retraction(self._judge, self.outbox[peer]) for peer in Peer}
+        self._inbound = {peer: self._direction(peer, quick) for peer in Peer}
 
     def receive_data(self, sender: Peer, data: bytes, now: float) -> None:
         """``sender`` wrote ``data``: judge it and queue what goes on."""
         self._inbound[sender].receive(data, now)
-        if self._judge.retracting:
-            self._retract()
+
+    def receiver(self, sender: Peer) -> Callable[[bytes, float], None]:
+        """``receive_data`` for one sender, without the way through this class."""
+        return self._inbound[sender].receive
 
     def receive_eof(self, sender: Peer, now: float) -> None:
         """``sender`` will write no more: what is held goes on or is dropped."""
         self._inbound[sender].end(now)
-        self._retract()
 
     def expire(self, now: float) -> None:
         """Act on all deadlines up to ``now``."""
         for inbound in self._inbound.values():
             inbound.expire(now)
-        self._retract()
 
     def next_deadline(self) -> float | None:
         """When ``expire`` should be called next, if nothing comes before."""
@@ -87,8 +86,6 @@ class Session:
             waiting=ledger.waiting(),
         )
 
-    def _retract(self) -> None:
-        """A cancel is effective when it is read, also on answers that wait in our queue."""
-        for issuer, name, now in self._judge.retracting:
-            self._retractions[issuer].retract(issuer, name, now)
-        self._judge.retracting.clear()
+    def _direction(self, sender: Peer, quick: bool) -> Inbound:
+        retraction = Retraction(self._judge, self.outbox[sender])
+        return Inbound(self._judge, sender, self.outbox[sender.other], retraction, quick=quick)

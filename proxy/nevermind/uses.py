@@ -7,6 +7,8 @@ whose value it shares with others that were read with it; all else has a
 
 from __future__ import annotations
 
+from collections.abc import KeysView
+
 from nevermind.ids import Key, twin
 from nevermind.lifecycle import State
 from nevermind.memory import Generations
@@ -112,6 +114,19 @@ class Requests:
             if found is not None:
                 return other, *found
         return None
+
+    def knows(self, key: Key) -> bool:
+        """Whether exactly ``key`` stands anywhere."""
+        return key in self.plain or key in self.live or key in self.ended or key in self.answered
+
+    def knows_any(self, keys: KeysView[Key]) -> bool:
+        """Whether any of ``keys`` stands anywhere."""
+        return not (
+            self.plain.keys().isdisjoint(keys)
+            and (not self.live or self.live.keys().isdisjoint(keys))
+            and self.ended.isdisjoint(keys)
+            and self.answered.isdisjoint(keys)
+        )
 
     def is_live(self, key: Key) -> bool:
         """Whether ``key`` itself waits for an answer, cancelled or not."""
