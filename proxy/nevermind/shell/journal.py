@@ -27,10 +27,8 @@ from nevermind.shell.journal_writer import Writer
 LEVELS = ("off", "error", "warning", "info", "debug")
 """From nothing to everything."""
 
-_ERROR, _WARNING, _INFO, _DEBUG = range(1, 5)
-
-_LEVEL_OF = {Event.FORGET: _WARNING, Event.UNTRACKED: _WARNING}
-"""These notes tell that something cannot be held back; all others that something was done."""
+_WARNING = LEVELS.index("warning")
+_INFO = LEVELS.index("info")
 
 STDERR = 2
 
@@ -69,15 +67,15 @@ class Journal:
     def write(self, notes: Iterable[Note | Diverted], now: float) -> None:
         """Write ``notes`` in their order.  ``now`` is in seconds of a clock that only goes on."""
         with self._lock:
-            self._say_all(self._limit.release(now))
-            self._report_losses()
+            if self._limit.holds:
+                self._say_all(self._limit.release(now))
+            if self._lines.lost or self._stderr.lost:
+                self._report_losses()
             for note in notes:
                 if isinstance(note, Diverted):
                     self._divert(note.data)
-                elif self._level >= _LEVEL_OF.get(note.event, _INFO):
-                    members = note_members(note)
-                    if self._limit.admit(members, now):
-                        self._say(members)
+                elif self._level >= _level(note.event) and self._limit.admit(note, now):
+                    self._say(note_members(note))
             if self._limit.holds and self._alarm is None:
                 # nothing more may come, and then nobody would ever be told of the sums
                 self._alarm = threading.Timer(ALARM, self._release)
@@ -149,3 +147,8 @@ class Journal:
         if error is not None and self._lines is not self._stderr and not self._failed:
             self._failed = True  # said in the file, it would never be read
             self._stderr.put(f"nevermind: --log-file: {error.strerror}\n".encode())
+
+
+def _level(event: Event) -> int:
+    """Whether a note tells that something was done, or that something cannot be held back."""
+    return _WARNING if event is Event.FORGET or event is Event.UNTRACKED else _INFO

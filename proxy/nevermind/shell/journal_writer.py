@@ -19,14 +19,15 @@ class Writer:
     """A bounded queue in front of a descriptor, and the thread that empties it.
 
     The descriptor stays in the mode it is in: it may be shared with the
-    server and with whoever started us.
+    server and with whoever started us.  ``lost`` counts the pieces that ``take_lost`` has
+    not told of yet; ``error`` is why the last write failed, if one did.
     """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._waiting: deque[bytes] = deque()
         self._size = 0
-        self._lost = 0
+        self.lost = 0
         self._closing = False
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -39,7 +40,7 @@ class Writer:
         """
         with self._changed:
             if not always and self._size and self._size + len(data) > ROOM:
-                self._lost += 1
+                self.lost += 1
                 return False
             self._waiting.append(data)
             self._size += len(data)
@@ -52,9 +53,9 @@ class Writer:
     def take_lost(self, *, even_if_full: bool = False) -> int:
         """How many pieces were lost since the last call; 0 while there is no room to say so."""
         with self._changed:
-            if not self._lost or (self._size > ROOM // 2 and not even_if_full):
+            if not self.lost or (self._size > ROOM // 2 and not even_if_full):
                 return 0
-            lost, self._lost = self._lost, 0
+            lost, self.lost = self.lost, 0
             return lost
 
     def close(self, timeout: float) -> bool:
@@ -77,7 +78,7 @@ class Writer:
             written = self._write(data)
             with self._changed:
                 self._size -= len(data)
-                self._lost += not written
+                self.lost += not written
 
     def _write(self, data: bytes) -> bool:
         rest = memoryview(data)

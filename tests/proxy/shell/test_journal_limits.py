@@ -5,18 +5,19 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nevermind.notes import Event, Note, What
 from nevermind.shell.journal_limits import PER_SECOND, RateLimit
 from nevermind.shell.journal_lines import Member
 
-LATE: dict[str, Member] = {"event": "drop", "what": "late-progress", "bytes": 10}
-NOISE: dict[str, Member] = {"event": "drop", "what": "noise", "bytes": 1}
-CANCEL: dict[str, Member] = {"event": "cancel", "id": 1}
+LATE = Note(event=Event.DROP, what=What.LATE_PROGRESS, bytes=10)
+NOISE = Note(event=Event.DROP, what=What.NOISE, bytes=1)
+CANCEL = Note(event=Event.CANCEL, id=1)
 
 WHY = "summed up: more than 100 lines in a second"
 
 
-def flood(limit: RateLimit, members: dict[str, Member], count: int, now: float) -> int:
-    return sum(limit.admit(members, now) for _ in range(count))
+def flood(limit: RateLimit, note: Note, count: int, now: float) -> int:
+    return sum(limit.admit(note, now) for _ in range(count))
 
 
 def test_a_hundred_in_a_second_pass() -> None:
@@ -68,13 +69,13 @@ def test_the_next_second_starts_afresh() -> None:
     )
 )
 def test_every_line_is_written_or_counted(
-    floods: list[tuple[float, int, dict[str, Member]]],
+    floods: list[tuple[float, int, Note]],
 ) -> None:
     limit, now, written, counted = RateLimit(), 0.0, 0, 0
-    for pause, count, members in floods:
+    for pause, count, note in floods:
         now += pause
         counted += sum(_count(line) for line in limit.release(now))
-        admitted = flood(limit, members, count, now)
+        admitted = flood(limit, note, count, now)
         assert admitted <= PER_SECOND
         written += admitted
     counted += sum(_count(line) for line in limit.release(None))
