@@ -40,6 +40,19 @@ def response(ledger: Ledger, sender: Peer, answer: Response, now: float) -> Verd
     return _wanted(books, wire, record, step.next, answer)
 
 
+def created_task(ledger: Ledger, sender: Peer, key: Key) -> None:
+    """The answer to ``key``, let through before it was whole, may have created a task."""
+    books = ledger.books[sender.other]
+    found = books.requests.find(key)
+    if found is None or found[0] is not State.ANSWERED:
+        return
+    use = found[1] if isinstance(found[1], Use) else Use(key, found[1])
+    use.task = True
+    books.tokens.release(use)
+    use.tokens = ()
+    books.requests.move(use, State.ANSWERED)
+
+
 def _wanted(books: Books, wire: Key, record: Record, into: State, answer: Response) -> Verdict:
     """An answer to a request in flight."""
     requests = books.requests

@@ -115,6 +115,7 @@ def _alias(ledger: Ledger, books: Books, key: Key, method: str, body: bytes, now
     for old in older:
         old.superseded = True
     requests.add_fresh(use)
+    ledger.translates = True
     books.tokens.claim(use)
     return Verdict(edits=tuple(edits), name=key, record=use, aliased=True)
 

@@ -29,14 +29,15 @@ class Blocks:
 
     __slots__ = (
         "_judge",
+        "_ledger",
         "_limit",
         "_one",
-        "_others",
-        "_own",
+        "_ours",
         "_quick",
         "_special",
         "_strict",
         "_theirs",
+        "_token",
         "_whole",
     )
 
@@ -47,9 +48,10 @@ class Blocks:
         self._one = judge.quick.one
         asks_mostly = sender is Peer.CLIENT
         self._whole = judge.quick.questions if asks_mostly else judge.quick.answers
-        self._own = judge.ledger.books[sender]
-        self._others = judge.ledger.books[sender.other]
-        self._theirs = self._others.requests
+        self._token = judge.quick.token
+        self._ledger = judge.ledger
+        self._ours = judge.ledger.books[sender].requests
+        self._theirs = judge.ledger.books[sender.other].requests
         self._special = frozenset((dialect.cancel_method, dialect.progress_method))
         self._limit = judge.policy.live_limit
         # Blank lines are noise, and the decoder skips them in silence.
@@ -97,15 +99,18 @@ class Blocks:
                 return False
             if glance.result is not UNSET or glance.error is not UNSET:
                 return False
-            if self._own.fresh.used or self._others.fresh.used:
+            if self._ledger.translates:
                 return False
             if key is not UNSET:
-                if key is None or self._quick.carries_token(glance):
+                if key is None or self._token(glance) is not UNSET:
                     return False
-                requests = self._own.requests
-                if requests.knows(key) or requests.live_count() >= self._limit:
+                ours = self._ours
+                plain = ours.plain
+                if key in plain or key in ours.live or ours.remembers(key):
                     return False
-                requests.plain[key] = (now, method)
+                if len(plain) + len(ours.live) >= self._limit:
+                    return False
+                plain[key] = (now, method)
         self._judge.forwarded += 1
         return True
 
@@ -129,7 +134,7 @@ class Blocks:
         methods = {glance.method for glance in glances}
         if not self._special.isdisjoint(methods):
             return False
-        if self._own.fresh.used or self._others.fresh.used:
+        if self._ledger.translates:
             return False
         ids = [glance.id for glance in glances]
         asked: dict[Any, tuple[float, str]]
@@ -143,10 +148,10 @@ class Blocks:
             asked.pop(UNSET, None)
             if len(asked) + notifications != len(ids):
                 return False
-        requests = self._own.requests
-        if requests.knows_any(asked.keys()):
+        ours = self._ours
+        if ours.knows_any(asked.keys()):
             return False
-        if requests.live_count() + len(asked) > self._limit:
+        if ours.live_count() + len(asked) > self._limit:
             return False
-        requests.plain.update(asked)
+        ours.plain.update(asked)
         return True

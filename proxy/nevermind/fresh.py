@@ -34,11 +34,6 @@ class FreshIds:
         span = (_HIGHEST - _LOWEST) // _BLOCK
         self._next = _LOWEST + int(nonce or "0", 16) % span * _BLOCK
 
-    @property
-    def used(self) -> bool:
-        """Whether anything was issued yet."""
-        return bool(self._count or self._blocks)
-
     def issue(self, like: Key) -> Key:
         """A key that was never issued, of the JSON type of ``like``."""
         if isinstance(like, str):

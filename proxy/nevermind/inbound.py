@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 
 from nevermind.blocks import Blocks
+from nevermind.ends import END
 from nevermind.frames import Frame
 from nevermind.framing import headers
 from nevermind.framing.lines import Lines, heads
 from nevermind.judge import Judge
 from nevermind.outbox import Outbox
-from nevermind.overlong import Overlong
 from nevermind.peers import Peer
 from nevermind.policy import Noise
 from nevermind.retraction import Retraction
+from nevermind.through import CUT_THROUGH, Through
 
 _LF = 0x0A
 _LINE_END = re.compile(rb"[ \t\r]*+\n?")
@@ -47,7 +48,7 @@ class Inbound:
         self._append = outbox.append
         self._quick = self._clean = quick
         self._pass_whole = Blocks(judge, sender).pass_whole
-        self._through: Overlong | None = None
+        self._through: Through | None = None
         self._line_end: bool | None = None
         noise = judge.policy.noise
         self._noise = noise if sender is Peer.SERVER and noise is not Noise.FORWARD else None
@@ -90,9 +91,7 @@ class Inbound:
         framed = lines.awaited
         data = lines.feed(data, now)
         if not data:
-            if lines.overlong:
-                self._through = Overlong(self._judge, self._sender)
-                self._send_piece(self._through.begin(lines.take(), now))
+            self._consider_through(now)
             return
         if not framed and self._quick:
             stop = data.rfind(b"\n") + 1
@@ -141,9 +140,17 @@ class Inbound:
     def _keep(self, rest: bytes, now: float) -> None:
         if rest:
             self._lines.keep(rest, now)
-            if self._lines.overlong:
-                self._through = Overlong(self._judge, self._sender)
-                self._send_piece(self._through.begin(self._lines.take(), now))
+            self._consider_through(now)
+
+    def _consider_through(self, now: float) -> None:
+        """Send a long message on while it is arriving: if it must, or may, go unheld."""
+        lines = self._lines
+        overlong = lines.overlong
+        if overlong or (self._quick and lines.ask_once(CUT_THROUGH)):
+            through = Through(self._judge, self._sender, lines.head(END))
+            if overlong or through.may_cut():
+                self._through = through
+                self._send_piece(through.begin(lines.take(), now, overlong=overlong))
 
     def _one_by_one(self, data: bytes, now: float) -> None:
         """Judge frame by frame; neighbours that pass untouched stay one slice."""

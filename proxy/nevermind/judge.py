@@ -7,6 +7,7 @@ out as it went in.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import orjson
 
@@ -127,15 +128,22 @@ class Judge:
         return not spans.repeats_key(body, paths)
 
     def drop(
-        self, sender: Peer, envelope: Envelope, verdict: Verdict, body: bytes, now: float
+        self,
+        sender: Peer,
+        envelope: Envelope,
+        verdict: Verdict,
+        body: bytes,
+        now: float,
+        *,
+        size: int | None = None,
     ) -> None:
-        """Count a dropped message and note it."""
+        """Count a dropped message and note it; ``size`` if ``body`` is not all of it."""
         what = verdict.held
         assert what is not None
         self.dropped[what] = self.dropped.get(what, 0) + 1
         issuer = sender if isinstance(envelope, Cancel) else sender.other
         note = self._note(Event.DROP, issuer, verdict, envelope, body, now)
-        self.notes.append(note)
+        self.notes.append(note if size is None else replace(note, bytes=size))
 
     def tell(
         self, sender: Peer, envelope: Envelope, verdict: Verdict, body: bytes, now: float

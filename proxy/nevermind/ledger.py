@@ -72,15 +72,19 @@ class Books:
 
 
 class Ledger:
-    """Both sets of books, the switches and the table that rule them."""
+    """Both sets of books, the switches and the table that rule them.
 
-    __slots__ = ("books", "cancelled", "dialect", "longest_overrun", "overrun", "policy", "table")
+    ``translates``: a fresh wire id has been issued, to either peer.
+    """
+
+    __slots__ = ("books", "cancelled", "dialect", "longest_overrun", "overrun", "policy", "table", "translates")
 
     def __init__(self, policy: Policy, dialect: Dialect, nonce: str) -> None:
         self.policy = policy
         self.dialect = dialect
         self.table: Table = table_for(dialect.answer_owed)
         self.books = {peer: Books(peer, policy.remember, nonce) for peer in Peer}
+        self.translates = False
         self.cancelled = 0
         self.overrun = 0
         self.longest_overrun: float | None = None

@@ -14,7 +14,7 @@ For a single message ``decode`` takes 220 ns and ``decode_lines`` 660.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Annotated, Any, Literal, Protocol
 
@@ -110,13 +110,20 @@ class QuickLook:
         self.questions = msgspec.json.Decoder(question).decode_lines
         self.answers = msgspec.json.Decoder(answer).decode_lines
         self.tokens = [attrgetter(names.dotted(path)) for path in dialect.request_tokens]
+        self.token = self._token_getter()
         self.cancel_id = _getter(names, dialect.cancel_id)
         self.progress_token = _getter(names, dialect.progress_token)
         self.subscription = _getter(names, dialect.subscription_id)
 
-    def carries_token(self, glance: Any) -> bool:
-        """Whether a request names a token, trackable or not."""
-        return any(get(glance) is not UNSET for get in self.tokens)
+    def _token_getter(self) -> Callable[[Any], Any]:
+        """What gives UNSET for a request that names no token at all."""
+        match self.tokens:
+            case []:
+                return lambda _: UNSET
+            case [get]:
+                return get
+            case several:
+                return lambda glance: next((t for get in several if (t := get(glance)) is not UNSET), UNSET)
 
     def envelope(self, glance: Any) -> Envelope:
         """The envelope of one message; the same that ``envelopes.look`` gives."""

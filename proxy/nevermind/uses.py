@@ -115,9 +115,12 @@ class Requests:
                 return other, *found
         return None
 
-    def knows(self, key: Key) -> bool:
-        """Whether exactly ``key`` stands anywhere."""
-        return key in self.plain or key in self.live or key in self.ended or key in self.answered
+    def remembers(self, key: Key) -> bool:
+        """Whether exactly ``key`` was cancelled or answered lately."""
+        ended, answered = self.ended, self.answered
+        return (
+            key in answered.young or key in answered.old or key in ended.young or key in ended.old
+        )
 
     def knows_any(self, keys: KeysView[Key]) -> bool:
         """Whether any of ``keys`` stands anywhere."""

@@ -28,7 +28,7 @@ class Lines:
     many bytes a begun header-framed message needs, 0 outside of one.
     """
 
-    __slots__ = ("_longest", "_parts", "_searched", "awaited", "size", "touched")
+    __slots__ = ("_asked", "_longest", "_parts", "_searched", "awaited", "size", "touched")
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
@@ -37,6 +37,7 @@ class Lines:
         self.awaited = 0
         self.touched = 0.0
         self._searched = False
+        self._asked = False
 
     def feed(self, data: bytes, now: float) -> bytes:
         """All held bytes and ``data``, once a frame may be whole; before that b""."""
@@ -65,7 +66,23 @@ class Lines:
         held = b"".join(self._parts)
         self._parts.clear()
         self.size = self.awaited = 0
+        self._asked = False
         return held
+
+    def ask_once(self, size: int) -> bool:
+        """Whether more than ``size`` bytes of a line are held; True once per line."""
+        asked = self._asked
+        self._asked = asked or (self.size > size and not self.awaited)
+        return self._asked and not asked
+
+    def head(self, size: int) -> bytes:
+        """The first ``size`` bytes of what is held."""
+        head = b""
+        for part in self._parts:
+            head += part[: size - len(head)]
+            if len(head) == size:
+                break
+        return head
 
     @property
     def overlong(self) -> bool:

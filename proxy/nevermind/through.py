@@ -1,0 +1,206 @@
+"""A long message, sent on while it is still arriving.
+
+Either because its head proves that nothing can hold it back (then holding it
+would only cost time and memory), or because it is too long to be held at all.
+Its ends are looked at, so that its id is tracked, retired and translated; what
+has begun is delivered whole.  It is dropped only if it is overlong and its head
+proves that it is late.
+"""
+
+from __future__ import annotations
+
+from nevermind import answering, spans
+from nevermind.ends import END, Head, Tail
+from nevermind.envelopes import BROKEN, UNDERSTANDABLE, Envelope, Notification, Request, Response
+from nevermind.judge import Judge
+from nevermind.ledger import Verdict
+from nevermind.lifecycle import State
+from nevermind.peers import Peer
+from nevermind.spans import Span
+
+CUT_THROUGH = 16 * 1024
+"""Bytes of a message after which its head is asked whether it may go on already.
+A smaller one is whole after a read or two."""
+
+_TOKEN = b"progressToken"
+_TASK = b'"task"'
+"""A result that creates a task has it as a key or as a value."""
+
+
+class Through:
+    """One message on its way through, from its first bytes to its line end.
+
+    ``begin`` first; then ``feed`` what follows, and ``finish`` with the last
+    of it.  Each gives the bytes to send on.
+    """
+
+    __slots__ = (
+        "_dropped",
+        "_edge",
+        "_envelope",
+        "_found",
+        "_head",
+        "_holds",
+        "_judge",
+        "_needle",
+        "_sender",
+        "_size",
+        "_tail",
+    )
+
+    def __init__(self, judge: Judge, sender: Peer, data: bytes) -> None:
+        self._judge = judge
+        self._sender = sender
+        self._head = Head(data[:END])
+        self._envelope: Envelope | None = None
+        self._dropped: Verdict | None = None
+        self._holds = False
+        self._needle = b""
+        self._found = False
+        self._edge = b""
+        self._tail = b""
+        self._size = 0
+
+    def may_cut(self) -> bool:
+        """Whether the head proves that nothing can hold the message back."""
+        head, ledger = self._head, self._judge.ledger
+        if ledger.translates or head.repeats:
+            return False
+        special = (self._judge.dialect.cancel_method, self._judge.dialect.progress_method)
+        if head.kind == "request":
+            requests = ledger.books[self._sender].requests
+            if head.method in special or requests.live_count() >= self._judge.policy.live_limit:
+                return False
+            if not head.has("id"):
+                return not len(requests.ended)
+            key = head.key(("id",))
+            return key is not None and requests.find(key) is None
+        if head.kind in ("result", "error"):
+            requests = ledger.books[self._sender.other].requests
+            if not head.has("id"):
+                return not len(requests.ended) and not self._judge.policy.shield
+            key = head.key(("id",))
+            found = None if key is None else requests.find(key)
+            return found is not None and found[0] in (State.IN_FLIGHT, State.AMBIGUOUS)
+        return False
+
+    def begin(self, data: bytes, now: float, *, overlong: bool) -> bytes:
+        """Track what the head shows; ``overlong`` messages may be dropped or translated."""
+        self._holds = overlong
+        self._envelope = envelope = self._by_head()
+        changes: list[tuple[Span, bytes]] = []
+        if envelope is not None:
+            verdict = self._judge.rule(self._sender, envelope, data[:END], now)
+            late = verdict.held is not None and b"task" not in data[:END]
+            if overlong and late and not self._head.repeats:
+                self._dropped = verdict
+            for path, new in verdict.edits:
+                span = self._head.find(path)
+                if span is not None:
+                    changes.append((span, new))
+        self._needle = self._to_search_for()
+        return self.feed(spans.put(data, changes))
+
+    def feed(self, data: bytes) -> bytes:
+        """``data`` has come too."""
+        self._size += len(data)
+        if self._dropped is not None:
+            return b""
+        if self._needle and not self._found:
+            joined = self._edge + data[:16]
+            self._found = self._needle in data or self._needle in joined
+            self._edge = data[-16:] if len(data) >= 16 else (self._edge + data)[-16:]
+        if not self._holds:
+            self._tail = data[-END:] if len(data) >= END else (self._tail + data)[-END:]
+            return data
+        held = self._tail + data
+        cut = max(0, len(held) - END)
+        self._tail = held[cut:]
+        return held[:cut]
+
+    def finish(self, data: bytes, now: float) -> bytes:
+        """``data`` is the last of it, line end included."""
+        out = self.feed(data)
+        judge = self._judge
+        if self._dropped is not None:
+            assert self._envelope is not None
+            judge.drop(self._sender, self._envelope, self._dropped, b"", now, size=self._size)
+            return b""
+        judge.forwarded += 1
+        tail = Tail(self._tail)
+        changes: list[tuple[Span, bytes]] = []
+        match self._envelope:
+            case None:
+                changes = self._rule_by_tail(tail, now)
+            case Request(id=key) if key is not None:
+                self._late_token(tail)
+            case Response(id=key) if key is not None and self._shows_task():
+                answering.created_task(judge.ledger, self._sender, key)
+        return out + spans.put(self._tail, changes) if self._holds else out
+
+    def _by_head(self) -> Envelope | None:
+        """The envelope, if the head has both the id and what it is the id of."""
+        head = self._head
+        if head.kind not in ("request", "result", "error") or not head.has("id"):
+            return None
+        key = head.key(("id",))
+        if head.kind == "request":
+            assert head.method is not None
+            carried = (head.key(path) for path in self._judge.dialect.request_tokens)
+            return Request(key, head.method, tuple(t for t in carried if t is not None))
+        return Response(key, is_error=head.kind == "error", scanned=True)
+
+    def _to_search_for(self) -> bytes:
+        """What has to be looked for on the way, so that no verdict later on is wrong."""
+        head, dialect = self._head, self._judge.dialect
+        if head.kind == "request":
+            known = isinstance(self._envelope, Request) and self._envelope.tokens
+            return _TOKEN if dialect.request_tokens and not known else b""
+        live = self._judge.ledger.books[self._sender.other].requests.live
+        if dialect.creates_tasks and head.kind == "result":
+            # Without tokens about, only the ends are looked at: see README, limits.
+            return _TASK if live else b""
+        return b""
+
+    def _shows_task(self) -> bool:
+        if not self._judge.dialect.creates_tasks or self._head.kind != "result":
+            return False
+        return self._found or self._head.shows(_TASK) or _TASK in self._tail
+
+    def _rule_by_tail(self, tail: Tail, now: float) -> list[tuple[Span, bytes]]:
+        """Track by the last members; the verdict comes too late to hold anything back."""
+        kind, key = self._head.kind, tail.key
+        envelope: Envelope
+        if kind in ("result", "error") and key is not None and tail.method is None:
+            envelope = Response(key, kind == "error", creates_task=self._shows_task())
+        elif kind in ("request", "object") and key is not None:
+            method = self._head.method or tail.method
+            token = tail.token
+            carried = () if token is None else (token,)
+            envelope = UNDERSTANDABLE if method is None else Request(key, method, carried)
+        elif kind == "request" and self._head.cut == "params" and tail.closes_a_member:
+            envelope = Notification(self._head.method or "")
+        else:
+            envelope = UNDERSTANDABLE if kind else BROKEN
+        verdict = self._judge.rule(self._sender, envelope, self._tail, now)
+        if isinstance(envelope, Request) and self._found and not envelope.tokens:
+            self._judge.ledger.books[self._sender].tokens.forget_ended()
+        span = tail.id_span
+        return [(span, new) for path, new in verdict.edits if span and path == ("id",)]
+
+    def _late_token(self, tail: Tail) -> None:
+        """A token that stands behind the head belongs to the request after all."""
+        envelope = self._envelope
+        assert isinstance(envelope, Request) and envelope.id is not None
+        if not self._found:
+            return
+        books = self._judge.ledger.books[self._sender]
+        token = tail.token
+        found = books.requests.find(envelope.id)
+        if token is None or found is None or found[0] is not State.IN_FLIGHT:
+            # Somewhere in the middle: whose it is can't be told, so it passes.
+            books.tokens.forget_ended()
+        elif envelope.id in books.requests.plain:
+            use = books.requests.promote(envelope.id)
+            use.tokens = (token,)
+            books.tokens.claim(use)
