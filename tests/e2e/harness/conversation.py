@@ -12,11 +12,14 @@ import signal
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from e2e.harness.messages import ROOTS_CHANGED, Wire, encode, log_message
-from e2e.harness.processes import is_gone
+from e2e.harness.processes import is_gone, is_there
 from e2e.harness.stage import Stage, show
 
 if TYPE_CHECKING:
     from e2e.harness.pump import Inbox
+
+STILL = 0.5
+"""Seconds without a byte after which nothing more is taken to be on its way."""
 
 
 class Conversation(Stage):
@@ -107,6 +110,11 @@ class Conversation(Stage):
         self._note(f"proxy gets {name}")
         os.kill(self.proxy_pid, signal.Signals[name])
 
+    def group_gets_signal(self, name: str) -> None:
+        """The host signals the process group that it has made for the proxy."""
+        self._note(f"process group gets {name}")
+        os.killpg(self.process.pid, signal.Signals[name])
+
     def host_is_killed(self) -> None:
         """Where the host is a process of its own: it ends without closing anything."""
         self._note("host is killed")
@@ -165,6 +173,40 @@ class Conversation(Stage):
         self.link.tell("helper", ignores=list(ignores), holds_pipe=holds_pipe)
         self._wait(lambda: len(self.link.helpers) > count, "let the server start a helper")
         return self.link.helpers[-1]
+
+    def orphan_starts(self) -> int:
+        """A process that the server has started through another loses its parent; its id."""
+        self._note("server leaves an orphan")
+        self.link.tell("orphan")
+        self._wait(lambda: self.link.saw("orphan"), "let the server leave an orphan")
+        return int(self.link.last("orphan")["pid"])
+
+    def is_reaped(self, pid: int) -> None:
+        """The process has ended and not even its exit status is left."""
+        self._note(f"process {pid} is reaped")
+        self._wait(lambda: not is_there(pid), f"reap process {pid}")
+
+    def nothing_moves(self) -> None:
+        """For what must not happen although nobody says anything more."""
+        self._note("nothing moves")
+        while self._pump.moves(STILL):
+            pass
+
+    def server_has_written(self) -> None:
+        """All that the server was told to write has left it; what fits into a pipe may be there."""
+        self._note("server has written everything")
+        count = self.link.count("done")
+        self.link.tell("say-done")
+        self._wait(lambda: self.link.count("done") > count, "take what the server writes")
+
+    def server_is_stuck(self) -> None:
+        """The server cannot write on until somebody reads: stillness is the only sign of it."""
+        self._note("server is stuck in a write")
+        self.link.tell("say-done")
+        count = self.link.count("done")
+        self.nothing_moves()
+        if self.link.count("done") > count:
+            self._fail("the server could write everything")
 
     # ------------------------------------------------------------------ what people see
 

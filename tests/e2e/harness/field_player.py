@@ -159,13 +159,16 @@ class FieldPlayer:
 
 
 def check_evidence(wire: Conversation, drop: dict[str, object]) -> None:
-    """What has to stand in the log of a dropped answer: whoever reads it has nothing else."""
-    for name in ("since_request_s", "since_cancel_s"):
+    """What has to stand in the log of a drop: whoever reads it has nothing else."""
+    times = ["since_request_s"]
+    if drop["what"] == "late-response":
+        times.append("since_cancel_s")
+    for name in times:
         seconds = drop.get(name)
         if not isinstance(seconds, float | int) or seconds < 0:
             wire.fails(f"{name} is no time: {seconds!r}")
-    if drop["what"] == "late-response" and not drop.get("bytes"):
-        wire.fails("the log does not say how large the answer was")
+    if not drop.get("bytes"):
+        wire.fails("the log does not say how large the message was")
 
 
 def conversation_for(case: FieldCase, options: str) -> Conversation:

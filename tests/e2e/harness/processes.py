@@ -11,7 +11,7 @@ def is_gone(pid: int) -> bool:
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
-        return Path("/proc/self").exists() or not _answers(pid)
+        return Path("/proc/self").exists() or not is_there(pid)
     return stat.rpartition(")")[2].split()[0] in "ZX"
 
 
@@ -23,7 +23,8 @@ def resident_mib(pid: int) -> float:
     raise AssertionError(f"process {pid} has no memory: it is a zombie")
 
 
-def _answers(pid: int) -> bool:
+def is_there(pid: int) -> bool:
+    """Whether the kernel knows the process, if only as one that nobody has waited for."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -170,6 +170,13 @@ class Pump:
                 key.data.ready(events)
         return True
 
+    def moves(self, seconds: float) -> bool:
+        """Wait so long for anything to move, and move it; False if nothing does."""
+        ready = self._selector.select(seconds)
+        for key, events in ready:
+            key.data.ready(events)
+        return bool(ready)
+
     def drain(self) -> None:
         """Move what can be moved without waiting."""
         while ready := self._selector.select(0):

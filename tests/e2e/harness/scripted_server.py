@@ -100,7 +100,7 @@ class Writer(threading.Thread):
                 os.close(1)
                 self._link.report("closed-stdout")
             case "say-done":
-                self._link.report("done")
+                self._link.report("done", blocking=[os.get_blocking(fd) for fd in (0, 1, 2)])
             case "exit":
                 os._exit(command["code"])
             case "die":
@@ -109,6 +109,10 @@ class Writer(threading.Thread):
             case "helper":
                 helper = start_helper(command["ignores"], holds_pipe=command["holds_pipe"])
                 self._link.report("helper", pid=helper)
+            case "orphan":
+                line = "sleep 0.2 >/dev/null & echo $!"
+                shell = subprocess.run(["sh", "-c", line], stdout=subprocess.PIPE, text=True)
+                self._link.report("orphan", pid=int(shell.stdout))
 
 
 def start_helper(ignores: list[str], *, holds_pipe: bool) -> int:

@@ -48,7 +48,15 @@ class ServerLink:
 
     def saw(self, event: str) -> bool:
         """Whether the server has reported ``event``."""
-        return any(report["event"] == event for report in self.reports)
+        return self.count(event) > 0
+
+    def count(self, event: str) -> int:
+        """How often the server has reported ``event``."""
+        return sum(report["event"] == event for report in self.reports)
+
+    def last(self, event: str) -> dict[str, Any]:
+        """The newest report of ``event``."""
+        return next(report for report in reversed(self.reports) if report["event"] == event)
 
     def close(self) -> None:
         self._listener.close()
