@@ -91,6 +91,8 @@ def _late(
         use.task = True
         books.tokens.release(use)
         use.tokens = ()
+        if into is not use.state:
+            books.requests.move(use, into)
         return Verdict(edits=edits, name=name, record=use)
     first_answer, first_error = use.answers == 0, use.errors == 0
     ledger.overran(use, now)

@@ -7,7 +7,10 @@ late answer that we happen to hold, and is dropped like one.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from nevermind.envelopes import Envelope, Response
+from nevermind.frames import Frame
 from nevermind.ids import Key
 from nevermind.judge import Judge
 from nevermind.outbox import Outbox
@@ -15,15 +18,26 @@ from nevermind.peers import Peer
 from nevermind.policy import LateResponse
 
 
+class Framing(Protocol):
+    """How whole frames are told apart: lines or headers."""
+
+    def next(self, data: bytes, at: int) -> Frame | None:
+        """The frame that begins at ``at``, or None if it is not whole."""
+
+
 class Retraction:
-    """Finds answers in one peer's outbox; each waiting part is read at most once."""
+    """Finds answers in one peer's outbox; each waiting part is read at most once.
 
-    __slots__ = ("_index", "_judge", "_outbox")
+    ``framing`` is for this alone: it is asked about what has been framed already.
+    """
 
-    def __init__(self, judge: Judge, outbox: Outbox) -> None:
+    __slots__ = ("_framing", "_index", "_judge", "_outbox")
+
+    def __init__(self, judge: Judge, outbox: Outbox, framing: Framing) -> None:
         self._judge = judge
         self._outbox = outbox
-        self._index: dict[int, dict[Key, tuple[int, int]]] = {}
+        self._framing = framing
+        self._index: dict[int, dict[Key, Frame]] = {}
 
     def retract(self, issuer: Peer, name: Key, now: float) -> bool:
         """Take the answer to ``issuer``'s id ``name`` out of the queue, if it can be."""
@@ -34,15 +48,15 @@ class Retraction:
             index = self._index.get(number)
             if index is None:
                 index = self._index[number] = self._read(bytes(part))
-            span = index.get(name)
-            if span is None or span[0] < gone:
+            frame = index.get(name)
+            if frame is None or frame.start < gone:
                 continue
-            line = bytes(part[span[0] : span[1]])
-            envelope = self._judge.look(line)
+            body = bytes(part[frame.body_start : frame.body_stop])
+            envelope = self._judge.look(body)
             if not self._is_late(envelope):
                 return False
-            self._take_out(number, bytes(part), span)
-            self._judge.retract(issuer, name, envelope, line, now)
+            self._take_out(number, bytes(part), frame)
+            self._judge.retract(issuer, name, envelope, body, now)
             return True
         return False
 
@@ -55,20 +69,20 @@ class Retraction:
             return not envelope.is_error
         return policy is LateResponse.DROP
 
-    def _read(self, part: bytes) -> dict[Key, tuple[int, int]]:
-        """The answers in ``part``, whole lines, by id: the last of each."""
-        found: dict[Key, tuple[int, int]] = {}
+    def _read(self, part: bytes) -> dict[Key, Frame]:
+        """The answers in ``part``, whole frames, by id: the last of each."""
+        found: dict[Key, Frame] = {}
         at = 0
         while at < len(part):
-            stop = part.find(b"\n", at) + 1
-            if not stop:
+            frame = self._framing.next(part, at)
+            if frame is None:
                 break
-            envelope = self._judge.look(part[at:stop])
+            at = frame.stop
+            envelope = self._judge.look(part[frame.body_start : frame.body_stop])
             if isinstance(envelope, Response) and envelope.id is not None:
-                found[envelope.id] = (at, stop)
-            at = stop
+                found[envelope.id] = frame
         return found
 
-    def _take_out(self, number: int, part: bytes, span: tuple[int, int]) -> None:
-        self._outbox.replace(number, part[: span[0]] + part[span[1] :])
+    def _take_out(self, number: int, part: bytes, frame: Frame) -> None:
+        self._outbox.replace(number, part[: frame.start] + part[frame.stop :])
         self._index.pop(number)

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nevermind.dialects import MCP, Dialect
+from nevermind.framed import FramedInbound
+from nevermind.framing.content_length import ContentLength
+from nevermind.framing.lines import Lines
 from nevermind.inbound import Inbound
 from nevermind.judge import Judge
 from nevermind.notes import Diverted, Note, Statistics
@@ -86,6 +89,11 @@ class Session:
             waiting=ledger.waiting(),
         )
 
-    def _direction(self, sender: Peer, quick: bool) -> Inbound:
-        retraction = Retraction(self._judge, self.outbox[sender])
-        return Inbound(self._judge, sender, self.outbox[sender.other], retraction, quick=quick)
+    def _direction(self, sender: Peer, quick: bool) -> Inbound | FramedInbound:
+        judge, outbox, back = self._judge, self.outbox[sender.other], self.outbox[sender]
+        longest = judge.policy.max_message
+        if judge.dialect.header_framed:
+            retraction = Retraction(judge, back, ContentLength(longest))
+            return FramedInbound(judge, sender, outbox, retraction)
+        retraction = Retraction(judge, back, Lines(longest))
+        return Inbound(judge, sender, outbox, retraction, quick=quick)

@@ -22,7 +22,6 @@ CUT_THROUGH = 16 * 1024
 """Bytes of a message after which its head is asked whether it may go on already.
 A smaller one is whole after a read or two."""
 
-_TOKEN = b"progressToken"
 _TASK = b'"task"'
 """A result that creates a task has it as a key or as a value."""
 
@@ -32,9 +31,14 @@ class Through:
 
     ``begin`` first; then ``feed`` what follows, and ``finish`` with the last
     of it.  Each gives the bytes to send on.
+
+    ``announced``: a header says how long the message is and will have gone out
+    before its end comes.  Then nothing at the end may grow; ``grown`` is by how
+    many bytes the beginning did.
     """
 
     __slots__ = (
+        "_announced",
         "_dropped",
         "_edge",
         "_envelope",
@@ -42,24 +46,36 @@ class Through:
         "_head",
         "_holds",
         "_judge",
-        "_needle",
+        "_needles",
+        "_reach",
         "_sender",
         "_size",
         "_tail",
+        "grown",
     )
 
-    def __init__(self, judge: Judge, sender: Peer, data: bytes) -> None:
+    def __init__(
+        self, judge: Judge, sender: Peer, data: bytes, *, announced: bool = False
+    ) -> None:
         self._judge = judge
         self._sender = sender
         self._head = Head(data[:END])
         self._envelope: Envelope | None = None
         self._dropped: Verdict | None = None
         self._holds = False
-        self._needle = b""
+        self._needles: tuple[bytes, ...] = ()
+        self._reach = 0
         self._found = False
         self._edge = b""
         self._tail = b""
         self._size = 0
+        self._announced = announced
+        self.grown = 0
+
+    @property
+    def dropping(self) -> bool:
+        """Whether the message, begun by now, is held back."""
+        return self._dropped is not None
 
     def may_cut(self) -> bool:
         """Whether the head proves that nothing can hold the message back."""
@@ -98,18 +114,22 @@ class Through:
                 span = self._head.find(path)
                 if span is not None:
                     changes.append((span, new))
-        self._needle = self._to_search_for()
-        return self.feed(spans.put(data, changes))
+        self._needles = self._to_search_for()
+        self._reach = max(map(len, self._needles), default=0)
+        translated = spans.put(data, changes)
+        self.grown = len(translated) - len(data)
+        return self.feed(translated)
 
     def feed(self, data: bytes) -> bytes:
         """``data`` has come too."""
         self._size += len(data)
         if self._dropped is not None:
             return b""
-        if self._needle and not self._found:
-            joined = self._edge + data[:16]
-            self._found = self._needle in data or self._needle in joined
-            self._edge = data[-16:] if len(data) >= 16 else (self._edge + data)[-16:]
+        if self._needles and not self._found:
+            reach = self._reach
+            joined = self._edge + data[:reach]
+            self._found = any(word in data or word in joined for word in self._needles)
+            self._edge = data[-reach:] if len(data) >= reach else (self._edge + data)[-reach:]
         if not self._holds:
             self._tail = data[-END:] if len(data) >= END else (self._tail + data)[-END:]
             return data
@@ -150,17 +170,18 @@ class Through:
             return Request(key, head.method, tuple(t for t in carried if t is not None))
         return Response(key, is_error=head.kind == "error", scanned=True)
 
-    def _to_search_for(self) -> bytes:
+    def _to_search_for(self) -> tuple[bytes, ...]:
         """What has to be looked for on the way, so that no verdict later on is wrong."""
         head, dialect = self._head, self._judge.dialect
         if head.kind == "request":
+            paths = dialect.request_tokens
             known = isinstance(self._envelope, Request) and self._envelope.tokens
-            return _TOKEN if dialect.request_tokens and not known else b""
+            return () if known and len(paths) == 1 else tuple(p[-1].encode() for p in paths)
         live = self._judge.ledger.books[self._sender.other].requests.live
         if dialect.creates_tasks and head.kind == "result":
             # Without tokens about, only the ends are looked at: see README, limits.
-            return _TASK if live else b""
-        return b""
+            return (_TASK,) if live else ()
+        return ()
 
     def _shows_task(self) -> bool:
         if not self._judge.dialect.creates_tasks or self._head.kind != "result":
@@ -173,7 +194,7 @@ class Through:
         envelope: Envelope
         if kind in ("result", "error") and key is not None and tail.method is None:
             envelope = Response(key, kind == "error", creates_task=self._shows_task())
-        elif kind in ("request", "object") and key is not None:
+        elif kind in ("request", "object") and key is not None and not self._announced:
             method = self._head.method or tail.method
             token = tail.token
             carried = () if token is None else (token,)
@@ -186,7 +207,8 @@ class Through:
         if isinstance(envelope, Request) and self._found and not envelope.tokens:
             self._judge.ledger.books[self._sender].tokens.forget_ended()
         span = tail.id_span
-        return [(span, new) for path, new in verdict.edits if span and path == ("id",)]
+        changes = [(span, new) for path, new in verdict.edits if span and path == ("id",)]
+        return _in_place(changes) if self._announced else changes
 
     def _late_token(self, tail: Tail) -> None:
         """A token that stands behind the head belongs to the request after all."""
@@ -204,3 +226,12 @@ class Through:
             use = books.requests.promote(envelope.id)
             use.tokens = (token,)
             books.tokens.claim(use)
+
+
+def _in_place(changes: list[tuple[Span, bytes]]) -> list[tuple[Span, bytes]]:
+    """The changes that take no more room than there is, the rest of it filled with spaces."""
+    return [
+        (span, new.ljust(span[1] - span[0]))
+        for span, new in changes
+        if len(new) <= span[1] - span[0]
+    ]
