@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import _socket
 import _thread
-import enum
 import os
 import select
 import stat
-from collections.abc import Callable, Sequence
-from functools import partial
 
 from nevermind.shell.spawn import widen
 
-Part = bytes | memoryview
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Part = bytes | memoryview
 
 CHUNK = 64 * 1024
 """Bytes per read: from 128 KiB on the allocator maps memory anew, 13 µs instead of 1."""
@@ -33,13 +34,12 @@ class Source:
     is nothing; another ``OSError`` (a reset, a terminal that hung up) is an end as well.
     """
 
-    # a bound C function, not a method: it is called for every chunk
     read: Callable[[], bytes]
 
     def __init__(self, fd: int, *, pollable: bool = True) -> None:
         self._fd = fd
         self.fd: int | None = fd if pollable else None
-        self.read = partial(os.read, fd, CHUNK)
+        self.read = lambda: os.read(fd, CHUNK)
 
     def close(self) -> None:
         """Let go of it."""
@@ -61,7 +61,7 @@ class Sink:
         self._fd = fd
         self.fd: int | None = fd if pollable else None
         self.watched = self.fd
-        self.write = partial(os.writev, fd)
+        self.write = lambda buffers: os.writev(fd, buffers)
 
     def close(self) -> None:
         """Let go of it; its reader sees the end."""
@@ -79,7 +79,8 @@ class SocketSource(Source):
     def __init__(self, fd: int) -> None:
         super().__init__(fd)
         self._socket = _socket.socket(fileno=fd)
-        self.read = partial(self._socket.recv, CHUNK, _socket.MSG_DONTWAIT)
+        receive = self._socket.recv
+        self.read = lambda: receive(CHUNK, _socket.MSG_DONTWAIT)
 
     def close(self) -> None:
         """See ``Source.close``."""
@@ -92,10 +93,8 @@ class SocketSink(Sink):
     def __init__(self, fd: int) -> None:
         super().__init__(fd)
         self._socket = _socket.socket(fileno=fd)
-        self.write = self._send
-
-    def _send(self, buffers: Sequence[Part]) -> int:
-        return self._socket.sendmsg(buffers, (), _socket.MSG_DONTWAIT)
+        send = self._socket.sendmsg
+        self.write = lambda buffers: send(buffers, (), _socket.MSG_DONTWAIT)
 
     def close(self) -> None:
         """See ``Sink.close``."""
@@ -141,78 +140,69 @@ class _Copier:
     def __init__(self, source: int, sink: int) -> None:
         self._source = source
         self._sink = sink
+        self._lock = _thread.allocate_lock()
         self._holds = False
         self._over = False
 
     @property
     def busy(self) -> bool:
         """Whether something has been written to the source that the sink has not got."""
-        if self._over:
-            return False
-        # in this order: what leaves the pipe meanwhile is then seen as held
-        readable = bool(select.select([self._source], [], [], 0)[0])
-        return readable or self._holds
+        with self._lock:
+            if self._over:
+                return False
+            return self._holds or _is_readable(self._source, 0)
 
     def run(self) -> None:
         try:
-            while True:
-                select.select([self._source], [], [])
-                self._holds = True
-                data = os.read(self._source, CHUNK)
-                if not data:
-                    break
+            while data := self._take():
                 while data:
                     data = data[os.write(self._sink, data) :]
                 self._holds = False
         except OSError:
-            pass  # one side is gone: closing tells the other
-        finally:
+            pass  # the reader is gone: closing tells the writer
+        with self._lock:
             self._over = True
             os.close(self._source)
             os.close(self._sink)
 
+    def _take(self) -> bytes:
+        _is_readable(self._source, None)
+        with self._lock:  # from the pipe into our hand: busy must not look between
+            data = os.read(self._source, CHUNK)
+            self._holds = bool(data)
+            return data
+
 
 def open_source(fd: int) -> Source:
     """Take over the inherited descriptor ``fd`` for reading; its number stays occupied."""
-    kind, taken = _take_over(fd, os.O_RDONLY)
-    match kind:
-        case _Kind.SOCKET:
-            return SocketSource(taken)
-        case _Kind.BLOCKING:
-            return ThreadedSource(taken)
-        case _Kind.ALWAYS_READY:
-            return Source(taken, pollable=False)
-        case _Kind.NON_BLOCKING:
-            return Source(taken)
+    how, taken = _take_over(fd, os.O_RDONLY)
+    if how == _PER_CALL:
+        return SocketSource(taken)
+    if how == _IN_A_THREAD:
+        return ThreadedSource(taken)
+    return Source(taken, pollable=how != _NEVER_BLOCKS)
 
 
 def open_sink(fd: int) -> Sink:
     """Take over the inherited descriptor ``fd`` for writing; its number stays occupied."""
-    kind, taken = _take_over(fd, os.O_WRONLY)
-    match kind:
-        case _Kind.SOCKET:
-            return SocketSink(taken)
-        case _Kind.BLOCKING:
-            return ThreadedSink(taken)
-        case _Kind.ALWAYS_READY:
-            return Sink(taken, pollable=False)
-        case _Kind.NON_BLOCKING:
-            return Sink(taken)
+    how, taken = _take_over(fd, os.O_WRONLY)
+    if how == _PER_CALL:
+        return SocketSink(taken)
+    if how == _IN_A_THREAD:
+        return ThreadedSink(taken)
+    return Sink(taken, pollable=how != _NEVER_BLOCKS)
 
 
-class _Kind(enum.Enum):
-    SOCKET = enum.auto()
-    ALWAYS_READY = enum.auto()
-    NON_BLOCKING = enum.auto()
-    BLOCKING = enum.auto()
+# no enum: importing that takes longer than starting the server
+_PER_CALL, _NEVER_BLOCKS, _AS_IT_IS, _IN_A_THREAD = range(4)
 
 
-def _take_over(fd: int, access: int) -> tuple[_Kind, int]:
+def _take_over(fd: int, access: int) -> tuple[int, int]:
     mode = os.fstat(fd).st_mode
     if stat.S_ISSOCK(mode):
-        return _Kind.SOCKET, _move(fd)
+        return _PER_CALL, _move(fd)
     if not _can_be_polled(fd):
-        return _Kind.ALWAYS_READY, _move(fd)
+        return _NEVER_BLOCKS, _move(fd)
     if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):
         try:
             anew = os.open(f"/proc/self/fd/{fd}", access | os.O_NONBLOCK | os.O_NOCTTY)
@@ -221,19 +211,28 @@ def _take_over(fd: int, access: int) -> tuple[_Kind, int]:
         else:
             os.close(_move(fd))
             widen(anew)
-            return _Kind.NON_BLOCKING, anew
-    found = _Kind.BLOCKING if os.get_blocking(fd) else _Kind.NON_BLOCKING
-    return found, _move(fd)
+            return _AS_IT_IS, anew
+    how = _IN_A_THREAD if os.get_blocking(fd) else _AS_IT_IS
+    return how, _move(fd)
 
 
 def _can_be_polled(fd: int) -> bool:
     """Regular files, /dev/null and the like are always ready, and epoll refuses them."""
+    if not hasattr(select, "epoll"):
+        mode = os.fstat(fd).st_mode
+        return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
     with select.epoll(1) as probe:
         try:
             probe.register(fd, 0)
         except PermissionError:
             return False
     return True
+
+
+def _is_readable(fd: int, timeout: int | None) -> bool:
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(timeout))
 
 
 def _move(fd: int) -> int:

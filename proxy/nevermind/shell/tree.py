@@ -61,13 +61,14 @@ class ServerTree:
                 parents[int(name)] = parent
                 if state not in b"ZX":
                     groups[int(name)] = group
-        alive = [pid for pid in below(os.getpid(), parents) if pid in groups]
-        if not alive and not self._reaped:
-            try:
-                return {self.root: os.getpgid(self.root)}
-            except OSError:
-                return {}
-        return {pid: groups[pid] for pid in alive}
+        if parents:
+            return {pid: groups[pid] for pid in below(os.getpid(), parents) if pid in groups}
+        if self._reaped:
+            return {}
+        try:
+            return {self.root: os.getpgid(self.root)}
+        except OSError:
+            return {}
 
     def signal(self, number: int) -> None:
         """Send ``number`` to everyone in the tree."""
