@@ -37,15 +37,18 @@ def read_key(raw: bytes) -> Key | None:
 
 
 def read_string(raw: bytes) -> str | None:
-    """The text of the JSON string ``raw``; None if it can't be made out.
+    """The text of the JSON string ``raw``; None if it is none or can't be made out.
 
     Bad UTF-8 has no text: two strings are equal only if their values are.
     """
+    if raw[:1] != b'"':
+        return None  # unread: nesting could be deeper than the parser can go
     try:
         value = json.loads(raw.decode("utf-8"), strict=False)
     except ValueError:
         return None
-    return value if isinstance(value, str) else None
+    assert isinstance(value, str)
+    return value
 
 
 def twin(key: Key) -> Key | None:
@@ -79,6 +82,6 @@ def _whole_number(match: re.Match[bytes]) -> Key | None:
     if exponent < 0:
         return None
     if len(kept) + exponent <= LONGEST:
-        value = int(kept) * 10**exponent
+        value: int = int(kept) * 10**exponent
         return -value if sign else value
     return (-1 if sign else 1, kept.decode("ascii"), exponent)
