@@ -11,7 +11,7 @@ from nevermind.ends import END
 from nevermind.frames import Frame
 from nevermind.framing.content_length import ContentLength, with_length
 from nevermind.judge import Judge
-from nevermind.outbox import Outbox
+from nevermind.mailbox import Queue
 from nevermind.peers import Peer
 from nevermind.retraction import Retraction
 from nevermind.through import Through
@@ -25,9 +25,7 @@ class FramedInbound:
     ``retraction`` takes back what waits for ``sender``.
     """
 
-    def __init__(
-        self, judge: Judge, sender: Peer, outbox: Outbox, retraction: Retraction
-    ) -> None:
+    def __init__(self, judge: Judge, sender: Peer, outbox: Queue, retraction: Retraction) -> None:
         self._judge = judge
         self._sender = sender
         self._outbox = outbox

@@ -13,7 +13,8 @@ from nevermind.frames import Frame
 from nevermind.framing import headers
 from nevermind.framing.lines import Lines, heads
 from nevermind.judge import Judge
-from nevermind.outbox import Outbox
+from nevermind.mailbox import Queue
+from nevermind.noise import is_noise
 from nevermind.peers import Peer
 from nevermind.policy import Noise
 from nevermind.retraction import Retraction
@@ -21,7 +22,6 @@ from nevermind.through import CUT_THROUGH, Through
 
 _LF = 0x0A
 _LINE_END = re.compile(rb"[ \t\r]*+\n?")
-_NOT_NOISE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+(?:\{|\[[ \t\r\n]*+[\[{\]])")
 
 
 class Inbound:
@@ -35,7 +35,7 @@ class Inbound:
         self,
         judge: Judge,
         sender: Peer,
-        outbox: Outbox,
+        outbox: Queue,
         retraction: Retraction,
         *,
         quick: bool = True,
@@ -47,7 +47,7 @@ class Inbound:
         self._retraction = retraction
         self._append = outbox.append
         self._quick = self._clean = quick
-        self._pass_whole = Blocks(judge, sender).pass_whole
+        self._judge_block = Blocks(judge, sender).judge
         self._through: Through | None = None
         self._line_end: bool | None = None
         noise = judge.policy.noise
@@ -60,9 +60,14 @@ class Inbound:
 
     def receive(self, data: bytes, now: float) -> None:
         """Judge what became whole with ``data`` (not empty) and queue it; keep the rest."""
-        if self._clean and data[-1] == _LF and self._pass_whole(data, now):
-            self._append(data)
-            return
+        if self._clean and data[-1] == _LF:
+            out = self._judge_block(data, now)
+            if out is not None:
+                if out:
+                    self._append(out)
+                if self._judge.retracting:
+                    self._tidy()
+                return
         self._receive(data, now)
         self._tidy()
 
@@ -96,8 +101,9 @@ class Inbound:
         if not framed and self._quick:
             stop = data.rfind(b"\n") + 1
             block = data if stop == len(data) else data[:stop]
-            if self._pass_whole(block, now):
-                self._append(block)
+            out = self._judge_block(block, now)
+            if out is not None:
+                self._send(out)
                 self._keep(data[stop:], now)
                 return
         self._one_by_one(data, now)
@@ -178,7 +184,7 @@ class Inbound:
                 return self._hold_noise(data[start:stop])
             self._judge.forwarded += 1
             return None
-        if self._noise is not None and not _NOT_NOISE.match(body):
+        if self._noise is not None and is_noise(body):
             return self._hold_noise(data[start:stop])
         out = self._judge.message(self._sender, body, now)
         if out is body:

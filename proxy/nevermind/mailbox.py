@@ -12,7 +12,7 @@ from typing import Protocol
 
 from nevermind.frames import Frame
 from nevermind.messages import Message, from_body, from_line
-from nevermind.outbox import Bytes, Waiting
+from nevermind.outbox import Bytes, Outbox, Waiting
 
 OVERHEAD = 64
 """Bytes that a message counts beyond its body: without them tiny ones would be unbounded."""
@@ -164,3 +164,7 @@ class Mailbox:
             message = from_line(body or data[start:stop].removesuffix(b"\n"))
         if message is not None:
             self.put(message)
+
+
+Queue = Outbox | Mailbox
+"""What one peer has yet to be sent, whatever it speaks."""

@@ -13,7 +13,7 @@ from nevermind.envelopes import Envelope, Response
 from nevermind.frames import Frame
 from nevermind.ids import Key
 from nevermind.judge import Judge
-from nevermind.outbox import Outbox
+from nevermind.mailbox import Queue
 from nevermind.peers import Peer
 from nevermind.policy import LateResponse
 
@@ -33,7 +33,7 @@ class Retraction:
 
     __slots__ = ("_framing", "_index", "_judge", "_outbox")
 
-    def __init__(self, judge: Judge, outbox: Outbox, framing: Framing) -> None:
+    def __init__(self, judge: Judge, outbox: Queue, framing: Framing) -> None:
         self._judge = judge
         self._outbox = outbox
         self._framing = framing

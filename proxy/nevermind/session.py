@@ -7,14 +7,18 @@ call that brought the bytes returns.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
+from nevermind.correspondence import Correspondence
 from nevermind.dialects import MCP, Dialect
 from nevermind.framed import FramedInbound
 from nevermind.framing.content_length import ContentLength
 from nevermind.framing.lines import Lines
+from nevermind.framing.whole import Whole
 from nevermind.inbound import Inbound
 from nevermind.judge import Judge
+from nevermind.mailbox import Mailbox, Queue
+from nevermind.messages import Message
 from nevermind.notes import Diverted, Note, Statistics
 from nevermind.outbox import Outbox
 from nevermind.peers import Peer
@@ -27,7 +31,9 @@ class Session:
 
     ``nonce`` is random hex, for fresh wire ids that nobody can guess.
     ``quick`` False leaves out the look at whole blocks, for comparison: it
-    never changes a verdict.  Times are monotonic seconds.
+    never changes a verdict.  ``messaging`` are the peers that speak in whole
+    messages (WebSocket): each has a ``mailbox`` where others have an
+    ``outbox``.  Times are monotonic seconds.
     """
 
     def __init__(
@@ -37,23 +43,37 @@ class Session:
         *,
         nonce: str = "0",
         quick: bool = True,
+        messaging: Collection[Peer] = (),
     ) -> None:
         self._judge = Judge(policy or Policy(), dialect, nonce)
-        limit = self._judge.policy.queue_limit
-        self.outbox = {peer: Outbox(limit) for peer in Peer}
-        self._inbound = {peer: self._direction(peer, quick) for peer in Peer}
+        limit, longest = self._judge.policy.queue_limit, self._judge.policy.max_message
+        self.outbox = {peer: Outbox(limit) for peer in Peer if peer not in messaging}
+        self.mailbox = {peer: Mailbox(limit, longest, self._framing()) for peer in messaging}
+        self._queues: dict[Peer, Queue] = {**self.outbox, **self.mailbox}
+        self._correspondence = {peer: self._correspond(peer) for peer in messaging}
+        self._streams = {peer: self._direction(peer, quick) for peer in self.outbox}
+        self._inbound: dict[Peer, Inbound | FramedInbound | Correspondence] = {
+            **self._streams,
+            **self._correspondence,
+        }
 
     def receive_data(self, sender: Peer, data: bytes, now: float) -> None:
         """``sender`` wrote ``data``: judge it and queue what goes on."""
-        self._inbound[sender].receive(data, now)
+        self._streams[sender].receive(data, now)
+
+    def receive_message(self, sender: Peer, message: Message, now: float) -> None:
+        """``sender``, one that is ``messaging``, sent ``message``: likewise."""
+        self._correspondence[sender].receive(message, now)
 
     def receiver(self, sender: Peer) -> Callable[[bytes, float], None]:
         """``receive_data`` for one sender, without the way through this class."""
-        return self._inbound[sender].receive
+        return self._streams[sender].receive
 
     def receive_eof(self, sender: Peer, now: float) -> None:
         """``sender`` will write no more: what is held goes on or is dropped."""
         self._inbound[sender].end(now)
+        if sender.other in self.mailbox:
+            self.mailbox[sender.other].flush()
 
     def expire(self, now: float) -> None:
         """Act on all deadlines up to ``now``."""
@@ -67,7 +87,7 @@ class Session:
 
     def may_read(self, sender: Peer) -> bool:
         """Whether ``sender`` should be read: False while its output waits for room."""
-        return not self.outbox[sender.other].full
+        return not self._queues[sender.other].full
 
     def take_notes(self) -> list[Note | Diverted]:
         """What happened since the last call."""
@@ -90,10 +110,19 @@ class Session:
         )
 
     def _direction(self, sender: Peer, quick: bool) -> Inbound | FramedInbound:
-        judge, outbox, back = self._judge, self.outbox[sender.other], self.outbox[sender]
-        longest = judge.policy.max_message
+        judge, queue, retraction = self._judge, self._queues[sender.other], self._back(sender)
         if judge.dialect.header_framed:
-            retraction = Retraction(judge, back, ContentLength(longest))
-            return FramedInbound(judge, sender, outbox, retraction)
-        retraction = Retraction(judge, back, Lines(longest))
-        return Inbound(judge, sender, outbox, retraction, quick=quick)
+            return FramedInbound(judge, sender, queue, retraction)
+        return Inbound(judge, sender, queue, retraction, quick=quick)
+
+    def _correspond(self, sender: Peer) -> Correspondence:
+        queue, retraction = self._queues[sender.other], self._back(sender)
+        return Correspondence(self._judge, sender, queue, retraction)
+
+    def _back(self, sender: Peer) -> Retraction:
+        framing = Whole() if sender in self.mailbox else self._framing()
+        return Retraction(self._judge, self._queues[sender], framing)
+
+    def _framing(self) -> ContentLength | Lines:
+        longest = self._judge.policy.max_message
+        return ContentLength(longest) if self._judge.dialect.header_framed else Lines(longest)
