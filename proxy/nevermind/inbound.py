@@ -47,7 +47,7 @@ class Inbound:
         self._retraction = retraction
         self._append = outbox.append
         self._quick = self._clean = quick
-        self._judge_block = Blocks(judge, sender).judge
+        self._pass_whole = Blocks(judge, sender).pass_whole
         self._through: Through | None = None
         self._line_end: bool | None = None
         noise = judge.policy.noise
@@ -60,14 +60,9 @@ class Inbound:
 
     def receive(self, data: bytes, now: float) -> None:
         """Judge what became whole with ``data`` (not empty) and queue it; keep the rest."""
-        if self._clean and data[-1] == _LF:
-            out = self._judge_block(data, now)
-            if out is not None:
-                if out:
-                    self._append(out)
-                if self._judge.retracting:
-                    self._tidy()
-                return
+        if self._clean and data[-1] == _LF and self._pass_whole(data, now):
+            self._append(data)
+            return
         self._receive(data, now)
         self._tidy()
 
@@ -101,9 +96,8 @@ class Inbound:
         if not framed and self._quick:
             stop = data.rfind(b"\n") + 1
             block = data if stop == len(data) else data[:stop]
-            out = self._judge_block(block, now)
-            if out is not None:
-                self._send(out)
+            if self._pass_whole(block, now):
+                self._append(block)
                 self._keep(data[stop:], now)
                 return
         self._one_by_one(data, now)
