@@ -12,23 +12,19 @@ from nevermind.messages import Message, as_framed, as_line
 from nevermind.noise import is_noise
 from nevermind.peers import Peer
 from nevermind.policy import Noise
-from nevermind.retraction import Retraction
 
 
 class Correspondence:
     """What ``sender`` writes, on its way to ``queue``.
-
-    ``retraction`` takes back what waits for ``sender``.
     """
 
     deadline: float | None = None
     """A whole message waits for nothing."""
 
-    def __init__(self, judge: Judge, sender: Peer, queue: Queue, retraction: Retraction) -> None:
+    def __init__(self, judge: Judge, sender: Peer, queue: Queue) -> None:
         self._judge = judge
         self._sender = sender
         self._queue = queue
-        self._retraction = retraction
         self._encode = as_framed if judge.dialect.header_framed else as_line
         noise = judge.policy.noise
         self._noise = noise if sender is Peer.SERVER and noise is not Noise.FORWARD else None
@@ -46,10 +42,6 @@ class Correspondence:
                 self._queue.put(message if out is body else message._replace(body=out))
             else:
                 self._queue.append(self._encode(out))
-        if judge.retracting:
-            for issuer, name, at in judge.retracting:
-                self._retraction.retract(issuer, name, at)
-            judge.retracting.clear()
 
     def expire(self, now: float) -> None:
         """Time has passed: nothing to do."""

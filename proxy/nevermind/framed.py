@@ -13,7 +13,6 @@ from nevermind.framing.content_length import ContentLength, with_length
 from nevermind.judge import Judge
 from nevermind.mailbox import Queue
 from nevermind.peers import Peer
-from nevermind.retraction import Retraction
 from nevermind.through import Through
 
 _UNFRAMED = "bytes that belong to no message were let through"
@@ -21,15 +20,12 @@ _UNFRAMED = "bytes that belong to no message were let through"
 
 class FramedInbound:
     """What ``sender`` writes, on its way to ``outbox``.
-
-    ``retraction`` takes back what waits for ``sender``.
     """
 
-    def __init__(self, judge: Judge, sender: Peer, outbox: Queue, retraction: Retraction) -> None:
+    def __init__(self, judge: Judge, sender: Peer, outbox: Queue) -> None:
         self._judge = judge
         self._sender = sender
         self._outbox = outbox
-        self._retraction = retraction
         self._framing = ContentLength(judge.policy.max_message)
         self._through: Through | None = None
         self._left = 0
@@ -49,8 +45,6 @@ class FramedInbound:
             data = self._framing.feed(data, now)
         if data:
             self._one_by_one(data, now)
-        if self._judge.retracting:
-            self._retract()
 
     def expire(self, now: float) -> None:
         """Time has passed: what has not become a header by now is none."""
@@ -139,12 +133,6 @@ class FramedInbound:
             self._send_piece(self._through.finish(piece, now))
             self._through = None
         return data[len(piece) :]
-
-    def _retract(self) -> None:
-        """A cancel is effective when it is read, also on an answer that waits in our queue."""
-        for issuer, name, now in self._judge.retracting:
-            self._retraction.retract(issuer, name, now)
-        self._judge.retracting.clear()
 
     def _send(self, data: bytes) -> None:
         if data:

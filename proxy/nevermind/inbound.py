@@ -17,7 +17,6 @@ from nevermind.mailbox import Queue
 from nevermind.noise import is_noise
 from nevermind.peers import Peer
 from nevermind.policy import Noise
-from nevermind.retraction import Retraction
 from nevermind.through import CUT_THROUGH, Through
 
 _LF = 0x0A
@@ -27,7 +26,6 @@ _LINE_END = re.compile(rb"[ \t\r]*+\n?")
 class Inbound:
     """What ``sender`` writes, on its way to ``outbox``.
 
-    ``retraction`` takes back what waits for ``sender``.
     ``quick`` False takes every line by itself; the verdicts are the same.
     """
 
@@ -36,7 +34,6 @@ class Inbound:
         judge: Judge,
         sender: Peer,
         outbox: Queue,
-        retraction: Retraction,
         *,
         quick: bool = True,
     ) -> None:
@@ -44,10 +41,9 @@ class Inbound:
         self._sender = sender
         self._outbox = outbox
         self._lines = Lines(judge.policy.max_message)
-        self._retraction = retraction
         self._append = outbox.append
         self._quick = self._clean = quick
-        self._pass_whole = Blocks(judge, sender).pass_whole
+        self._judge_block = Blocks(judge, sender).judge
         self._through: Through | None = None
         self._line_end: bool | None = None
         noise = judge.policy.noise
@@ -60,19 +56,17 @@ class Inbound:
 
     def receive(self, data: bytes, now: float) -> None:
         """Judge what became whole with ``data`` (not empty) and queue it; keep the rest."""
-        if self._clean and data[-1] == _LF and self._pass_whole(data, now):
-            self._append(data)
-            return
+        if self._clean and data[-1] == _LF:
+            out = self._judge_block(data, now)
+            if out is not None:
+                if out:
+                    self._append(out)
+                return
         self._receive(data, now)
         self._tidy()
 
     def _tidy(self) -> None:
-        """A cancel is effective when it is read; see whether nothing is held any more."""
-        judge = self._judge
-        if judge.retracting:
-            for issuer, name, now in judge.retracting:
-                self._retraction.retract(issuer, name, now)
-            judge.retracting.clear()
+        """See whether nothing is held any more."""
         self._clean = (
             self._quick
             and not self._lines.size
@@ -96,8 +90,9 @@ class Inbound:
         if not framed and self._quick:
             stop = data.rfind(b"\n") + 1
             block = data if stop == len(data) else data[:stop]
-            if self._pass_whole(block, now):
-                self._append(block)
+            out = self._judge_block(block, now)
+            if out is not None:
+                self._send(out)
                 self._keep(data[stop:], now)
                 return
         self._one_by_one(data, now)

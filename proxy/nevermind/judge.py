@@ -7,6 +7,7 @@ out as it went in.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 
 import orjson
@@ -40,9 +41,14 @@ _TASK: tuple[Path, ...] = (("result", "task", "taskId"), ("result", "resultType"
 _REASON = ("params", "reason")
 
 
+Retract = Callable[[Peer, Key, float], object]
+"""Takes the answer to an issuer's id back out of the issuer's queue, if it still waits."""
+
+
 class Judge:
     """The rules of one session, its ledger and what it has to tell.
 
+    ``retract_from`` says, per peer, how to take back what waits for it.
     ``notes`` gathers until somebody takes it; ``forwarded`` and ``dropped``
     count messages.
     """
@@ -55,7 +61,7 @@ class Judge:
         self.notes: list[Note | Diverted] = []
         self.forwarded = 0
         self.dropped: dict[What, int] = {}
-        self.retracting: list[tuple[Peer, Key, float]] = []
+        self.retract_from: dict[Peer, Retract] = {}
 
     def message(self, sender: Peer, body: bytes, now: float) -> bytes | None:
         """What to send on for ``body``, one whole message: itself, other bytes, or nothing."""
@@ -99,7 +105,8 @@ class Judge:
             case Cancel(id=key):
                 verdict = cancelling.cancel(ledger, sender, key, now)
                 if verdict.retractable and key is not None:
-                    self.retracting.append((sender, key, now))
+                    # At once: the id may be used again in the next message.
+                    self.retract_from[sender](sender, key, now)
                 return verdict
             case Notification(subscription=subscription):
                 return progressing.tagged(ledger, sender, subscription)

@@ -13,6 +13,7 @@ from nevermind.dialects import Dialect
 from nevermind.fresh import FreshIds
 from nevermind.ids import Key
 from nevermind.lifecycle import Table, table_for
+from nevermind.memory import Generations
 from nevermind.notes import What
 from nevermind.peers import Peer
 from nevermind.policy import Policy
@@ -27,8 +28,10 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
     ``held``: None to forward it (with ``edits``), else what it is dropped as.
     ``record`` and ``name`` (the issuer's id) are for the journal.
     ``retractable``: a redundant cancel whose answer, if it still waits in our
-    queue, is late.  ``cancelled``: this cancel is worth a line.  ``aliased``:
-    this request went out under a fresh wire id.
+    queue, is late.  ``cancelled``: this cancel is worth a line; ``effective``: it
+    ended its request.  ``aliased``: this request went out under a fresh wire id.
+    ``final``: dropped even if it may create a task; ``task`` is the id of one
+    that it certainly creates, ``reap``: which is to be cancelled.
     """
 
     held: What | None = None
@@ -38,8 +41,12 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
     edits: tuple[Edit, ...] = ()
     retractable: bool = False
     cancelled: bool = False
+    effective: bool = False
     aliased: bool = False
     untracked: bool = False
+    final: bool = False
+    task: str = ""
+    reap: bool = False
 
 
 FORWARD = Verdict()
@@ -48,17 +55,19 @@ FORWARD = Verdict()
 class Books:
     """The records of one issuer.
 
+    ``own``: our own requests in its place, wire id to the task that each cancels.
     ``unsure``: the issuer sent something untracked that may have been a
     request, so an answer to an unknown id may be wanted after all.
     """
 
-    __slots__ = ("fresh", "issuer", "requests", "tokens", "unsure")
+    __slots__ = ("fresh", "issuer", "own", "requests", "tokens", "unsure")
 
     def __init__(self, issuer: Peer, remember: int, nonce: str) -> None:
         self.issuer = issuer
         self.requests = Requests(remember)
         self.tokens = Tokens(remember)
         self.fresh = FreshIds(nonce, self._seen)
+        self.own: Generations[Key, str] = Generations(remember)
         self.unsure = False
 
     def forget(self) -> None:

@@ -69,7 +69,7 @@ class _NoTask(msgspec.Struct, frozen=True, gc=False):
 class QuickLook:
     """The decoders of one dialect.
 
-    ``one`` reads any message; ``questions`` and ``answers`` read lines that
+    ``one`` reads any message, ``whole`` lines of them; ``questions`` and ``answers`` read lines that
     are all requests and notifications without tokens, or all responses that
     create no task, and refuse the block otherwise.
     """
@@ -106,7 +106,9 @@ class QuickLook:
             ("result", (_NoTask | None | UnsetType) if self.tasks else (Raw | UnsetType), UNSET),
             any_error,
         )
-        self.one = msgspec.json.Decoder(glance).decode
+        decoder = msgspec.json.Decoder(glance)
+        self.one = decoder.decode
+        self.whole = decoder.decode_lines
         self.questions = msgspec.json.Decoder(question).decode_lines
         self.answers = msgspec.json.Decoder(answer).decode_lines
         self.tokens = [attrgetter(names.dotted(path)) for path in dialect.request_tokens]
@@ -129,7 +131,7 @@ class QuickLook:
         """The envelope of one message; the same that ``envelopes.look`` gives."""
         method = glance.method
         if method is None or method is UNSET:
-            return self._answer(glance)
+            return self.answer(glance)
         if _present(glance.result) or _present(glance.error):
             return UNDERSTANDABLE
         if glance.id is not UNSET:
@@ -144,7 +146,8 @@ class QuickLook:
             return Progress(_key(self.progress_token(glance)))
         return Notification(method, _key(self.subscription(glance)))
 
-    def _answer(self, glance: Any) -> Envelope:
+    def answer(self, glance: Any) -> Envelope:
+        """Like ``envelope``, for what is no request or notification."""
         result, error = glance.result, glance.error
         if result is UNSET and error is UNSET:
             return UNDERSTANDABLE
@@ -161,8 +164,9 @@ def creates_task(result: Any) -> bool:
     if result is None or result is UNSET:
         return False
     task = result.task
-    by_task = task is not None and task is not UNSET and task.taskId is not UNSET
-    return by_task or result.resultType == "task"
+    if task is not None and task is not UNSET and task.taskId is not UNSET:
+        return True
+    return bool(result.resultType == "task")
 
 
 def _present(value: Any) -> bool:

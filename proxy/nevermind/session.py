@@ -52,6 +52,7 @@ class Session:
         self._queues: dict[Peer, Queue] = {**self.outbox, **self.mailbox}
         self._correspondence = {peer: self._correspond(peer) for peer in messaging}
         self._streams = {peer: self._direction(peer, quick) for peer in self.outbox}
+        self._judge.retract_from = {peer: self._back(peer).retract for peer in Peer}
         self._inbound: dict[Peer, Inbound | FramedInbound | Correspondence] = {
             **self._streams,
             **self._correspondence,
@@ -110,14 +111,13 @@ class Session:
         )
 
     def _direction(self, sender: Peer, quick: bool) -> Inbound | FramedInbound:
-        judge, queue, retraction = self._judge, self._queues[sender.other], self._back(sender)
+        judge, queue = self._judge, self._queues[sender.other]
         if judge.dialect.header_framed:
-            return FramedInbound(judge, sender, queue, retraction)
-        return Inbound(judge, sender, queue, retraction, quick=quick)
+            return FramedInbound(judge, sender, queue)
+        return Inbound(judge, sender, queue, quick=quick)
 
     def _correspond(self, sender: Peer) -> Correspondence:
-        queue, retraction = self._queues[sender.other], self._back(sender)
-        return Correspondence(self._judge, sender, queue, retraction)
+        return Correspondence(self._judge, sender, self._queues[sender.other])
 
     def _back(self, sender: Peer) -> Retraction:
         framing = Whole() if sender in self.mailbox else self._framing()

@@ -12,6 +12,7 @@ from collections.abc import KeysView
 from nevermind.ids import Key, twin
 from nevermind.lifecycle import State
 from nevermind.memory import Generations
+from nevermind.outbox import Spoken
 
 Asked = tuple[float, str]
 """When a request was read (monotonic seconds) and its method."""
@@ -25,7 +26,8 @@ class Use:
     issuer's own key, ``spelling`` the issuer's bytes for it and ``respelled``
     the issuer's bytes for each fresh token.  ``answers`` and ``errors`` count
     answers that came after the cancel.  ``shared``: it once was ambiguous;
-    ``superseded``: its id has a newer use.
+    ``superseded``: its id has a newer use.  ``due``: when time is up for it.
+    ``ours``: the proxy answered it; ``reply`` is that answer on its way.
     """
 
     __slots__ = (
@@ -33,9 +35,12 @@ class Use:
         "answers",
         "asked",
         "cancelled_at",
+        "due",
         "errors",
         "method",
         "name",
+        "ours",
+        "reply",
         "respelled",
         "shared",
         "spelling",
@@ -64,6 +69,9 @@ class Use:
         self.shared = False
         self.absorbed = False
         self.superseded = False
+        self.due: float | None = None
+        self.ours = False
+        self.reply: Spoken | None = None
 
 
 Record = Asked | Use
@@ -77,7 +85,8 @@ class Requests:
 
     ``remember`` bounds the ended ids (tombstones and settled ones) and the
     answered ones; see ``Generations``.  Live ones are never evicted, nor is a
-    tombstone while a fresh wire id for it is live (its key is in ``pinned``).
+    tombstone while a fresh wire id for it is live (its key is in ``pinned``) or an
+    answer of ours to it is unsent.
     ``newest`` leads from an issuer's id to its newest use under a fresh id.
     """
 
@@ -203,4 +212,6 @@ class Requests:
         return len(self.plain) + len(self.live)
 
     def _is_pinned(self, use: Use) -> bool:
+        if use.reply is not None and use.reply.waiting:
+            return True  # a new use of its id may still have to take it back
         return use.wire in self.pinned
