@@ -10,6 +10,7 @@ Knows nothing of JSON-RPC.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from nevermind.ids import read_string
@@ -20,6 +21,8 @@ _SPACE = re.compile(rb"[ \t\r\n]*+")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _BRACKETS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 _SCALAR = re.compile(rb'[^ \t\r\n,:\[\]{}"]++')
+
+_NOTHING: Mapping[str | None, bytes] = {}
 
 
 class Member(NamedTuple):
@@ -37,21 +40,18 @@ def first_byte(data: bytes, start: int = 0) -> int:
     return _skip_space(data, start)
 
 
-def members(data: bytes, start: int = 0) -> list[Member] | None:
-    """The members of the object that fills ``data`` from ``start`` on.
+def members(
+    data: bytes, known: Mapping[str | None, bytes] = _NOTHING
+) -> list[Member] | None:
+    """The members of the object that fills ``data``.
 
     None if there is no such object or something follows it.  A key that can't
-    be decoded is None.
+    be decoded is None.  ``known`` has objects, arrays and strings that may be
+    the values of keys: where one is, nothing in it is read.
     """
     found: list[Member] = []
-    stop = _object(data, first_byte(data, start), found)
+    stop = _object(data, first_byte(data), found, known)
     return found if stop is not None and _skip_space(data, stop) == len(data) else None
-
-
-def members_within(data: bytes, start: int, stop: int) -> list[Member] | None:
-    """The members of the object whose first and last byte are at the bounds."""
-    found: list[Member] = []
-    return found if _object(data, start, found) == stop else None
 
 
 def leading_members(data: bytes) -> list[Member]:
@@ -60,14 +60,14 @@ def leading_members(data: bytes) -> list[Member]:
     The value of the last one may be cut off: its ``stop`` is then -1.
     """
     found: list[Member] = []
-    _object(data, first_byte(data), found, cut=True)
+    _object(data, first_byte(data), found, _NOTHING, cut=True)
     return found
 
 
-def elements(data: bytes, start: int = 0) -> list[tuple[int, int]] | None:
+def elements(data: bytes) -> list[tuple[int, int]] | None:
     """The bounds of each element of the array that fills ``data``, or None."""
     found: list[tuple[int, int]] = []
-    at = first_byte(data, start)
+    at = first_byte(data)
     if data[at : at + 1] != b"[":
         return None
     at = _skip_space(data, at + 1)
@@ -114,7 +114,14 @@ def _closing_bracket(data: bytes, start: int) -> int | None:
     return None
 
 
-def _object(data: bytes, at: int, found: list[Member], cut: bool = False) -> int | None:
+def _object(
+    data: bytes,
+    at: int,
+    found: list[Member],
+    known: Mapping[str | None, bytes],
+    *,
+    cut: bool = False,
+) -> int | None:
     """Collect the members of the object at ``at``; where it ends, or None."""
     if data[at : at + 1] != b"{":
         return None
@@ -129,14 +136,19 @@ def _object(data: bytes, at: int, found: list[Member], cut: bool = False) -> int
         if data[at : at + 1] != b":":
             return None
         at = _skip_space(data, at + 1)
-        stop = skip_value(data, at)
+        name = read_string(key.group())
+        value = known.get(name)
+        if value is not None and data.startswith(value, at):
+            stop: int | None = at + len(value)
+        else:
+            stop = skip_value(data, at)
         if cut and stop in (None, len(data)):
             if at < len(data):
-                found.append(Member(read_string(key.group()), at, -1))
+                found.append(Member(name, at, -1))
             return None
         if stop is None:
             return None
-        found.append(Member(read_string(key.group()), at, stop))
+        found.append(Member(name, at, stop))
         at = _skip_space(data, stop)
         mark = data[at : at + 1]
         if mark == b"}":

@@ -22,7 +22,10 @@ SCAN_LIMIT = 1024 * 1024
 """Bytes that the slow scan may have to read; what is longer can't be made out."""
 
 _LARGE = 16 * 1024
-"""Bytes from which on it pays to let C find the end of the largest member."""
+"""Bytes from which on it pays to let C find the ends of large members."""
+
+_WORTHWHILE = 1024
+"""Bytes of a value whose end it pays to know."""
 
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -32,14 +35,11 @@ def members(body: bytes, start: int, stop: int) -> list[Member] | None:
 
     None if there is none, or none that can be made out in bounded time.
     """
-    if stop - start > _LARGE:
-        part = body[start:stop]
-        gap = _largest_value(part)
-        if gap is not None:
-            return _around(part, gap, start)
-        if stop - start > SCAN_LIMIT:
-            return None
-    found = scanning.members(body[start:stop])
+    part = body[start:stop]
+    known = _large_values(part) if len(part) > _LARGE else {}
+    if len(part) - sum(map(len, known.values())) > SCAN_LIMIT:
+        return None
+    found = scanning.members(part, known)
     if found is None or not start:
         return found
     return [Member(m.key, m.start + start, m.stop + start) for m in found]
@@ -90,31 +90,15 @@ def _repeats(body: bytes, span: Span, path: Path) -> bool:
     return _repeats(body, (values[0].start, values[0].stop), path[1:])
 
 
-def _largest_value(part: bytes) -> Span | None:
-    """The bounds of an object's largest value, if that is most of it."""
+def _large_values(part: bytes) -> dict[str | None, bytes]:
+    """The large objects, arrays and strings of an object, by key; of repeated keys the last."""
     try:
-        values = _RAW_OBJECT.decode(part).values()
+        values = {key: bytes(raw) for key, raw in _RAW_OBJECT.decode(part).items()}
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return None
-    largest = max(map(bytes, values), key=len, default=b"")
-    if len(part) - len(largest) > SCAN_LIMIT:
-        return None
-    start = part.index(largest)
-    return start, start + len(largest)
-
-
-def _around(part: bytes, gap: Span, offset: int) -> list[Member] | None:
-    """The members of ``part``, the value at ``gap`` left out of the slow scan."""
-    start, stop = gap
-    shift = stop - start - 1
-    found = scanning.members(part[:start] + b"0" + part[stop:])
-    if found is None:
-        return None
-    return [
-        Member(
-            m.key,
-            m.start + offset + (shift if m.start > start else 0),
-            m.stop + offset + (shift if m.stop > start else 0),
-        )
-        for m in found
-    ]
+        return {}
+    # A number may be the beginning of another number; these show where they end.
+    return {
+        key: value
+        for key, value in values.items()
+        if len(value) >= _WORTHWHILE and value[:1] in (b"{", b"[", b'"')
+    }
