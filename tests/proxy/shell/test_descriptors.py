@@ -425,9 +425,9 @@ class TestInAThread:
         far = outgoing_pipe()
         closing.append(far)
         sink = open_sink(far.fd)
-        assert not sink.busy
+        before = sink.busy
         sent = fill(sink)
-        assert sink.busy
+        assert (before, sink.busy) == (False, True)
         far.hears(sent)
         self.until(lambda: not sink.busy)
         sink.close()

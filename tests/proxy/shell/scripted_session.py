@@ -1,0 +1,56 @@
+"""A session that passes everything on, and does what a test tells it to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nevermind.notes import Diverted, Note, Statistics
+from nevermind.outbox import Outbox
+from nevermind.peers import Peer
+
+
+class ScriptedSession:
+    """What the shell sees of a session; ``heard`` is all that it was told."""
+
+    def __init__(self, limit: int = 1 << 20) -> None:
+        self.outbox = {peer: Outbox(limit) for peer in Peer}
+        self.heard: list[tuple[object, ...]] = []
+        self.at_eof: dict[Peer, bytes] = {}
+        """A rest that is held until its sender's end."""
+        self.at_deadline: dict[Peer, bytes] = {}
+        """What is said to a peer when the deadline passes."""
+        self.deadline: float | None = None
+        self.notes: list[Note | Diverted] = []
+        self.waiting = 0
+        self.on_data: Callable[[Peer, bytes], None] | None = None
+
+    def receive_data(self, sender: Peer, data: bytes, now: float) -> None:
+        self.heard.append((sender, data, now))
+        if self.on_data is not None:
+            self.on_data(sender, data)
+        self.outbox[sender.other].append(data)
+
+    def receive_eof(self, sender: Peer, now: float) -> None:
+        self.heard.append((sender, "eof", now))
+        if rest := self.at_eof.pop(sender, None):
+            self.outbox[sender.other].append(rest)
+
+    def expire(self, now: float) -> None:
+        self.heard.append(("expire", now))
+        self.deadline = None
+        for peer, data in self.at_deadline.items():
+            self.outbox[peer].append(data)
+        self.at_deadline.clear()
+
+    def next_deadline(self) -> float | None:
+        return self.deadline
+
+    def may_read(self, sender: Peer) -> bool:
+        return not self.outbox[sender.other].full
+
+    def take_notes(self) -> list[Note | Diverted]:
+        notes, self.notes = self.notes, []
+        return notes
+
+    def statistics(self) -> Statistics:
+        return Statistics(waiting=self.waiting)
