@@ -46,7 +46,7 @@ def _cell(state: State, event: Event) -> str:
     arrow = "" if step.next is state else f"→ {step.next.value}, "
     if step.ruling is Ruling.FORGET:
         return arrow + "the oldest first"
-    return arrow + step.ruling.value
+    return f"{arrow}{step.ruling.value}"
 
 
 PARTS: dict[str, Callable[[], str]] = {"help": reference, "lifecycle": states}

@@ -122,7 +122,7 @@ class TestRefusals:
                 "unknown option '--late-respnse'; did you mean --late-response?",
             ),
             (("--no-sheild", "--", "x"), "unknown option '--no-sheild'; did you mean --no-shield?"),
-            (("--quiet", "--", "x"), "unknown option '--quiet'"),
+            (("--xyzzy", "--", "x"), "unknown option '--xyzzy'"),
             (("-x", "--", "x"), "unknown option '-x'"),
             (("--a\nb", "--", "x"), "unknown option '--a\\nb'"),
             (("--cancel", "later", "--", "x"), "--cancel: 'later' is not one of forward, absorb"),
