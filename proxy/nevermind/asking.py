@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nevermind import spans
 from nevermind.dialects import Path
-from nevermind.ids import Key, read_key
+from nevermind.ids import Key, read_key, spell
 from nevermind.ledger import FORWARD, Books, Ledger, Verdict
 from nevermind.lifecycle import Event, Ruling, State
 from nevermind.peers import Peer
@@ -142,8 +142,3 @@ def _last(body: bytes, path: Path) -> bytes:
     """The bytes of the value at ``path``; of repeated ones the last, of none b""."""
     found = spans.find(body, path)
     return body[found[-1][0] : found[-1][1]] if found else b""
-
-
-def spell(key: Key) -> bytes:
-    """The JSON of a fresh id or token: an integer or a plain ASCII string."""
-    return b'"%s"' % key.encode("ascii") if isinstance(key, str) else b"%d" % key

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from nevermind.asking import spell
-from nevermind.ids import Key
+from nevermind.ids import Key, spell
 from nevermind.ledger import FORWARD, Books, Ledger, Verdict
 from nevermind.lifecycle import Event, Ruling, State
 from nevermind.notes import What
@@ -126,7 +125,8 @@ def _effective(
         return Verdict(held=What.INITIALIZE_CANCEL, why=why, name=key, record=record)
     use = record if isinstance(record, Use) else requests.promote(wire)
     absorbed = client and ledger.policy.cancel is FirstCancel.ABSORB
-    if into is not State.AMBIGUOUS:
+    effective = into is not State.AMBIGUOUS
+    if effective:
         requests.move(use, into)
         ledger.ended(books, use, now)
         use.absorbed = absorbed
@@ -135,9 +135,15 @@ def _effective(
         why = "two requests with this id are in flight"
     if absorbed:
         why = why or "cancels are absorbed"
-        return Verdict(held=What.ABSORBED_CANCEL, why=why, name=key, record=use)
+        held = What.ABSORBED_CANCEL
+        return Verdict(held=held, why=why, name=key, record=use, effective=effective)
     return Verdict(
-        name=key, record=use, edits=_forth(ledger, use), cancelled=True, why=why
+        name=key,
+        record=use,
+        edits=_forth(ledger, use),
+        cancelled=True,
+        effective=effective,
+        why=why,
     )
 
 

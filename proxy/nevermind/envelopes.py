@@ -78,6 +78,8 @@ Envelope = Request | Response | Cancel | Progress | Notification | Opaque | Batc
 BROKEN = Opaque(understandable=False)
 UNDERSTANDABLE = Opaque(understandable=True)
 
+_TASK_IDS: tuple[Path, ...] = (("result", "task", "taskId"), ("result", "taskId"))
+
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _RAW_ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 _REFUSALS = (msgspec.MsgspecError, UnicodeError, RecursionError)
@@ -172,6 +174,17 @@ def creates_task(result: bytes | None) -> bool:
         return True
     task_id = read_path(members, ("task", "taskId"))
     return task_id is not None and task_id[:1] == b'"'
+
+
+def task_id(body: bytes) -> str:
+    """The id of the task that a response creates; "" where it can't be told."""
+    looked = raw_members(body)
+    members = {} if looked is None else looked[0]
+    for path in _TASK_IDS:
+        raw = read_path(members, path)
+        if raw is not None and raw[:1] == b'"':
+            return read_string(raw) or ""
+    return ""
 
 
 def _key_at(members: Mapping[str, bytes], path: Path) -> Key | None:

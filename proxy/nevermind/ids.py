@@ -51,6 +51,18 @@ def read_string(raw: bytes) -> str | None:
     return value
 
 
+def spell(key: Key) -> bytes:
+    """The JSON of ``key``: its value, not the spelling that it once was read from."""
+    if isinstance(key, str):
+        return json.dumps(key).encode("ascii")
+    return str(shown(key)).encode("ascii")
+
+
+def shown(key: Key) -> int | str:
+    """``key`` for people: an int or a str."""
+    return f"{key[0] * int(key[1])}e{key[2]}" if isinstance(key, tuple) else key
+
+
 def twin(key: Key) -> Key | None:
     """The key of the other JSON type that spells the same integer, if any.
 

@@ -33,6 +33,7 @@ class Event(enum.Enum):
     RESPONSE = "response"
     LAST_BUT_ONE = "response that leaves one use"
     CAP = "cap reached"
+    TIME = "time is up"
 
 
 class Ruling(enum.Enum):
@@ -47,6 +48,7 @@ class Ruling(enum.Enum):
     SECOND_ANSWER = "drop: one answer per request"
     UNASKED = "forward (`--shield`: drop)"
     NEVER = "never"
+    ANSWER = "answer it ourselves"
     FORGET = "forget the oldest"
 
 
@@ -64,22 +66,27 @@ _ALWAYS: Table = {
     (State.ABSENT, Event.REQUEST): Step(State.IN_FLIGHT, Ruling.FORWARD),
     (State.ABSENT, Event.CANCEL): Step(State.ABSENT, Ruling.UNASKED),
     (State.ABSENT, Event.RESPONSE): Step(State.ABSENT, Ruling.UNASKED),
+    (State.ABSENT, Event.TIME): Step(State.ABSENT, Ruling.NEVER),
     (State.IN_FLIGHT, Event.REQUEST): Step(State.AMBIGUOUS, Ruling.FORWARD),
     (State.IN_FLIGHT, Event.RESPONSE): Step(State.ANSWERED, Ruling.FORWARD),
     (State.IN_FLIGHT, Event.CAP): Step(State.IN_FLIGHT, Ruling.NEVER),
+    (State.IN_FLIGHT, Event.TIME): Step(State.TOMBSTONE, Ruling.ANSWER),
     (State.AMBIGUOUS, Event.REQUEST): Step(State.AMBIGUOUS, Ruling.FORWARD),
     (State.AMBIGUOUS, Event.CANCEL): Step(State.AMBIGUOUS, Ruling.FIRST_CANCEL),
     (State.AMBIGUOUS, Event.RESPONSE): Step(State.AMBIGUOUS, Ruling.FORWARD),
     (State.AMBIGUOUS, Event.LAST_BUT_ONE): Step(State.IN_FLIGHT, Ruling.FORWARD),
     (State.AMBIGUOUS, Event.CAP): Step(State.AMBIGUOUS, Ruling.NEVER),
+    (State.AMBIGUOUS, Event.TIME): Step(State.AMBIGUOUS, Ruling.NEVER),
     (State.TOMBSTONE, Event.REQUEST): Step(State.IN_FLIGHT, Ruling.FRESH_ID),
     (State.TOMBSTONE, Event.CANCEL): Step(State.TOMBSTONE, Ruling.REDUNDANT),
     (State.TOMBSTONE, Event.RESPONSE): Step(State.TOMBSTONE, Ruling.LATE),
     (State.TOMBSTONE, Event.CAP): Step(State.ABSENT, Ruling.FORGET),
+    (State.TOMBSTONE, Event.TIME): Step(State.TOMBSTONE, Ruling.ANSWER),
     (State.ANSWERED, Event.REQUEST): Step(State.IN_FLIGHT, Ruling.FORWARD),
     (State.ANSWERED, Event.CANCEL): Step(State.ANSWERED, Ruling.REDUNDANT),
     (State.ANSWERED, Event.RESPONSE): Step(State.ANSWERED, Ruling.UNASKED),
     (State.ANSWERED, Event.CAP): Step(State.ABSENT, Ruling.FORGET),
+    (State.ANSWERED, Event.TIME): Step(State.ANSWERED, Ruling.NEVER),
 }
 
 UNANSWERED: Table = {
@@ -95,10 +102,12 @@ OWED: Table = {
     (State.CANCELLED, Event.CANCEL): Step(State.CANCELLED, Ruling.REDUNDANT),
     (State.CANCELLED, Event.RESPONSE): Step(State.SETTLED, Ruling.OWED),
     (State.CANCELLED, Event.CAP): Step(State.CANCELLED, Ruling.NEVER),
+    (State.CANCELLED, Event.TIME): Step(State.TOMBSTONE, Ruling.ANSWER),
     (State.SETTLED, Event.REQUEST): Step(State.IN_FLIGHT, Ruling.FORWARD),
     (State.SETTLED, Event.CANCEL): Step(State.SETTLED, Ruling.REDUNDANT),
     (State.SETTLED, Event.RESPONSE): Step(State.SETTLED, Ruling.SECOND_ANSWER),
     (State.SETTLED, Event.CAP): Step(State.ABSENT, Ruling.FORGET),
+    (State.SETTLED, Event.TIME): Step(State.SETTLED, Ruling.NEVER),
 }
 """A cancelled request is still owed one answer: LSP, BSP, ACP.
 

@@ -20,6 +20,10 @@ class Event(enum.Enum):
     ALIAS = "alias"
     FORGET = "forget"
     UNTRACKED = "untracked"
+    TIMEOUT = "timeout"
+    ANSWER = "answer"
+    REVOKE = "revoke"
+    REAP = "reap"
 
 
 class What(enum.Enum):
@@ -34,6 +38,7 @@ class What(enum.Enum):
     UNKNOWN_CANCEL = "unknown-cancel"
     UNASKED_ANSWER = "unasked-answer"
     NOISE = "noise"
+    SWALLOWED_ANSWER = "swallowed-answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +49,10 @@ class Note:
     (or progress token) as the issuer wrote it: an int or a str.  Times are
     seconds, ``bytes`` the size of the message.  ``outcome`` is "result" or
     "error".  ``why`` says in plain words why the verdict was what it was.
+    ``task`` is the id of a task that its receiver will not hear of.
+
+    TIMEOUT: a request timed out, ANSWER: a cancelled one was answered by us,
+    REVOKE: that answer was taken back unsent, REAP: we cancelled a task.
     """
 
     event: Event
@@ -57,6 +66,7 @@ class Note:
     outcome: str | None = None
     reason: str | None = None
     why: str | None = None
+    task: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,8 @@ class Statistics:
     ``never_answered`` cancelled requests that got no answer at all, and
     ``longest_overrun_s`` is how long after a cancel the last late answer came.
     ``in_flight`` is, per issuer, the number of requests that still wait.
+    ``timed_out`` counts requests, ``answered`` the answers of our own (to those
+    and to cancelled ones, revoked ones left out), ``reaped`` tasks.
     """
 
     forwarded: int = 0
@@ -82,5 +94,8 @@ class Statistics:
     never_answered: int = 0
     longest_overrun_s: float | None = None
     in_flight: dict[Peer, int] = field(default_factory=dict)
+    timed_out: int = 0
+    answered: int = 0
+    reaped: int = 0
     waiting: int = 0
     """Uncancelled client requests, listens left out: they lengthen the grace."""

@@ -7,7 +7,8 @@ Knows nothing of flags, environment or files; ``nevermind_cli`` and
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 
 class Fate(enum.Enum):
@@ -63,13 +64,27 @@ QUEUE_LIMIT = 16 * MIB
 """Bytes that may wait for one peer before the other is no longer read."""
 
 
+MAX_TIMEOUT = 3600.0
+"""Seconds for which progress can put a timeout off.  MCP (lifecycle, "Timeouts")
+wants a maximum that holds regardless of progress, and names none; an hour is more
+than hosts wait for anything but a subscription."""
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The switches that say what may be held back.
+    """The switches that say what may be held back, and what we may say ourselves.
 
     ``remember`` and ``live_limit`` count ids, ``max_message`` and
     ``queue_limit`` bytes.  A switch that is None has the default that the
     dialect or another switch gives it; ``resolved`` fills it in.
+
+    Times are seconds.  ``timeout`` is for the client's requests (None or 0:
+    no timeout), ``timeouts`` for those of single methods; requests that must not be cancelled and subscriptions have only what
+    is named here.  Progress starts the clock again, until ``max_timeout`` after
+    the request; a timeout that is longer than that holds all the same.
+    ``answer_cancelled`` is how long after a cancel we answer the request
+    ourselves (0: at once, None: never).  ``reap_tasks``: a task that answers
+    a cancelled request is cancelled too.
     """
 
     cancel: FirstCancel = FirstCancel.FORWARD
@@ -84,6 +99,11 @@ class Policy:
     live_limit: int = LIVE_LIMIT
     max_message: int = MAX_MESSAGE
     queue_limit: int = QUEUE_LIMIT
+    timeout: float | None = None
+    timeouts: Mapping[str, float | None] = field(default_factory=dict)
+    max_timeout: float = MAX_TIMEOUT
+    answer_cancelled: float | None = None
+    reap_tasks: bool = False
 
     def resolved(self, answer_owed: bool) -> Policy:
         """The same with every None replaced.

@@ -65,6 +65,14 @@ class Tokens:
             found = None if other is None else self._find(other)
         return found
 
+    def live_owners(self, token: Key) -> list[Use]:
+        """The uses in flight that carry ``token``, or else its twin."""
+        owners = self._live.get(token)
+        if owners is None and token not in self._ended:
+            other = twin(token)
+            owners = None if other is None else self._live.get(other)
+        return owners or []
+
     def task_spelling(self, token: Key) -> bytes | None:
         """The issuer's bytes for the fresh token of a task, if it is one."""
         spelling = self._tasks.get(token)
