@@ -22,6 +22,8 @@ class ScriptedSession:
         self.deadline: float | None = None
         self.notes: list[Note | Diverted] = []
         self.waiting = 0
+        self.stopped: set[Peer] = set()
+        """Who is not to be read, whatever room there is."""
         self.on_data: Callable[[Peer, bytes], None] | None = None
 
     def receive_data(self, sender: Peer, data: bytes, now: float) -> None:
@@ -46,7 +48,7 @@ class ScriptedSession:
         return self.deadline
 
     def may_read(self, sender: Peer) -> bool:
-        return not self.outbox[sender.other].full
+        return not self.outbox[sender.other].full and sender not in self.stopped
 
     def take_notes(self) -> list[Note | Diverted]:
         notes, self.notes = self.notes, []

@@ -130,6 +130,10 @@ class Stage:
                 return
         raise AssertionError("the pump spins")
 
+    def code(self) -> int | None:
+        """The exit code, once the pump is done."""
+        return self.pump.code
+
     def wait(self, seconds: float) -> None:
         self.now += seconds
         self.settle()

@@ -182,14 +182,13 @@ class TestPressure:
 
     def test_own_messages_that_a_peer_does_not_take_stop_that_peer(self, stage: Stage) -> None:
         """What decides is the session; the pump does as it says."""
-        allowed = {Peer.CLIENT: False, Peer.SERVER: True}
-        stage.session.may_read = allowed.__getitem__  # type: ignore[method-assign]
+        stage.session.stopped = {Peer.CLIENT}
         stage.host_stdout.fill()
         stage.server_writes(b"queued")
         os.write(stage.host_stdin.sink, b"more requests")
         stage.settle()
         assert stage.server_reads() == b""
-        allowed[Peer.CLIENT] = True
+        stage.session.stopped = set()
         while stage.host_reads():
             pass
         assert stage.server_reads() == b"more requests"
@@ -215,7 +214,7 @@ class TestTheHostEnds:
         assert stage.host_reads() == b"answer\n"
         stage.server_exits(0)
         stage.server_closes_stdout()
-        assert stage.pump.code == 0
+        assert stage.code() == 0
 
     def test_a_server_that_stays_is_ended(self, stage: Stage) -> None:
         stage.host_closes_stdin()
@@ -226,7 +225,7 @@ class TestTheHostEnds:
         assert stage.tree.signalled == [SIGTERM, SIGKILL]
         stage.server_closes_stdout()
         stage.server_exits(137)
-        assert stage.pump.code == 137
+        assert stage.code() == 137
 
     def test_not_while_it_owes_an_answer(self, stage: Stage) -> None:
         stage.session.waiting = 1
@@ -297,7 +296,7 @@ class TestTheServerEnds:
         stage.server_exits(3)
         assert stage.host_stdout.read() == b"last words\n"
         assert stage.host_stdout.read() is None
-        assert stage.pump.code == 3
+        assert stage.code() == 3
 
     def test_what_the_session_held_of_it_too(self, stage: Stage) -> None:
         stage.session.at_eof[Peer.SERVER] = b"cut off"
@@ -312,33 +311,33 @@ class TestTheServerEnds:
         stage.server_closes_stdout()
         stage.server_exits(0)
         stage.wait(3600)
-        assert stage.pump.code is None
+        assert stage.code() is None
         received = 0
         while (data := stage.host_reads()) is not None:
             received += len(data)
         assert received == filled + written
-        assert stage.pump.code == 0
+        assert stage.code() == 0
 
     def test_a_helper_that_holds_the_pipe_does_not_hold_us(self, stage: Stage) -> None:
         stage.session.at_eof[Peer.SERVER] = b"cut off"
         os.write(stage.server_stdout.sink, b"words")
         stage.server_exits(0)
-        assert stage.pump.code is None
+        assert stage.code() is None
         stage.wait(QUIET)
         assert stage.host_stdout.read() == b"wordscut off"
-        assert stage.pump.code == 0
+        assert stage.code() == 0
 
     def test_what_the_session_held_is_delivered_to_a_slow_reader_too(self, stage: Stage) -> None:
         stage.session.at_eof[Peer.SERVER] = b"cut off"
         filled = stage.host_stdout.fill()
         stage.server_exits(0)
         stage.wait(QUIET)
-        assert stage.pump.code is None
+        assert stage.code() is None
         received = b""
         while (data := stage.host_reads()) is not None:
             received += data
         assert received[filled:] == b"cut off"
-        assert stage.pump.code == 0
+        assert stage.code() == 0
 
     def test_the_host_is_told_that_nobody_listens(self, stage: Stage) -> None:
         stage.host_stdout.fill()
@@ -357,7 +356,7 @@ class TestTheServerEnds:
         stage.host_closes_stdin()
         assert stage.server_reads() is None
         stage.server_exits(0)
-        assert stage.pump.code == 0
+        assert stage.code() == 0
 
     def test_a_server_that_closes_its_stdin_is_still_heard(self, stage: Stage) -> None:
         stage.server_closes_stdin()
@@ -366,11 +365,11 @@ class TestTheServerEnds:
         stage.server_writes(b"news\n")
         assert stage.host_reads() == b"news\n"
         assert stage.session.outbox[Peer.SERVER].pending == 0
-        assert stage.pump.code is None
+        assert stage.code() is None
 
     def test_the_end_of_another_child_is_not_the_servers(self, stage: Stage) -> None:
         stage.signal(SIGCHLD)
-        assert stage.pump.code is None
+        assert stage.code() is None
         stage.host_writes(b"still there?\n")
         assert stage.server_reads() == b"still there?\n"
 
@@ -381,7 +380,7 @@ class TestSignals:
         assert stage.tree.signalled == [SIGTERM]
         stage.server_closes_stdout()
         stage.server_exits(0)
-        assert stage.pump.code == 143
+        assert stage.code() == 143
 
     def test_what_the_server_still_says_is_delivered(self, stage: Stage) -> None:
         stage.signal(SIGTERM)
@@ -394,9 +393,9 @@ class TestSignals:
         stage.signal(SIGTERM)
         stage.server_closes_stdout()
         stage.server_exits(0)
-        assert stage.pump.code is None
+        assert stage.code() is None
         stage.wait(LAST_WORDS)
-        assert stage.pump.code == 143
+        assert stage.code() == 143
 
     @pytest.mark.parametrize(("in_front", "signalled"), [(False, ["interrupt"]), (True, [])])
     def test_sigint_is_the_servers_unless_the_terminal_gave_it_one(
@@ -409,7 +408,7 @@ class TestSignals:
         monkeypatch.setattr(pump_module, "in_foreground", lambda: in_front)
         stage.signal(SIGINT)
         assert stage.tree.signalled == signalled
-        assert stage.pump.code is None
+        assert stage.code() is None
         stage.server_writes(b"I survive\n")
         assert stage.host_reads() == b"I survive\n"
 
@@ -440,7 +439,7 @@ class TestWhatIsNeverPolled:
         written = stage.server_stdout.fill()
         stage.server_closes_stdout()
         stage.server_exits(0)
-        assert stage.pump.code == 0
+        assert stage.code() == 0
         assert (tmp_path / "out").stat().st_size == written
 
     def test_a_sink_that_is_busy_is_asked_again(self) -> None:
@@ -456,9 +455,9 @@ class TestWhatIsNeverPolled:
         stage = Stage(host_sink=slow)
         stage.server_closes_stdout()
         stage.server_exits(0)
-        assert stage.pump.code is None
+        assert stage.code() is None
         assert stage.pump.due() == stage.now + LOOK_AGAIN
         slow.still = False
         stage.wait(LOOK_AGAIN)
-        assert stage.pump.code == 0
+        assert stage.code() == 0
         os.close(source)
