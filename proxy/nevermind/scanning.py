@@ -40,9 +40,7 @@ def first_byte(data: bytes, start: int = 0) -> int:
     return _skip_space(data, start)
 
 
-def members(
-    data: bytes, known: Mapping[str | None, bytes] = _NOTHING
-) -> list[Member] | None:
+def members(data: bytes, known: Mapping[str | None, bytes] = _NOTHING) -> list[Member] | None:
     """The members of the object that fills ``data``.
 
     None if there is no such object or something follows it.  A key that can't
