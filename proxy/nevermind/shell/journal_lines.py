@@ -54,18 +54,25 @@ def note_members(note: Note) -> dict[str, Member]:
         "since_request_s": note.since_request_s,
         "since_cancel_s": note.since_cancel_s,
         "reason": note.reason,
+        "task": note.task,
         "why": note.why,
     }
     return {name: value for name, value in members.items() if value is not None}
 
 
 def summary_members(statistics: Statistics) -> dict[str, Member]:
-    """The members of the line that ends a session."""
+    """The members of the line that ends a session; what we author only where we did."""
+    ours = {
+        "timed_out": statistics.timed_out,
+        "answered": statistics.answered,
+        "reaped": statistics.reaped,
+    }
     return {
         "event": "summary",
         "forwarded": statistics.forwarded,
         "dropped": {what.value: n for what, n in statistics.dropped.items() if n},
         "cancelled": statistics.cancelled,
+        **{name: count for name, count in ours.items() if count},
         "never_answered": statistics.never_answered,
         "longest_overrun_s": statistics.longest_overrun_s,
     }
@@ -144,9 +151,13 @@ _SHOWN: dict[str, Callable[[Member], str]] = {
     "since_request_s": _seconds("after the request"),
     "since_cancel_s": _seconds("after the cancel"),
     "reason": lambda value: "" if value is None else f'reason "{escape(str(value))}"',
+    "task": lambda value: "" if value is None else f'task "{escape(str(value))}"',
     "forwarded": lambda value: "" if value is None else f"forwarded {value}",
     "dropped": _counts,
     "cancelled": lambda value: "" if value is None else f"cancelled {value}",
+    "timed_out": lambda value: "" if value is None else f"timed out {value}",
+    "answered": lambda value: "" if value is None else f"answered by us {value}",
+    "reaped": lambda value: "" if value is None else f"tasks cancelled {value}",
     "never_answered": lambda value: "" if value is None else f"never answered {value}",
     "longest_overrun_s": lambda value: "" if value is None else f"longest overrun {value:.3f} s",
 }

@@ -31,6 +31,7 @@ LATE = Note(
     bytes=64,
     outcome="error",
     reason="user stopped",
+    task="t-1",
     why="the request was cancelled",
 )
 
@@ -66,6 +67,7 @@ class TestJson:
             "bytes": 64,
             "outcome": "error",
             "reason": "user stopped",
+            "task": "t-1",
             "why": "the request was cancelled",
         }
 
@@ -113,7 +115,8 @@ class TestText:
     def test_a_line_says_what_to_whom_how_late_and_why(self) -> None:
         assert as_text(LATE) == (
             "nevermind: drop late-response: client, id 7, tools/call, error, 64 bytes,"
-            ' 2.500 s after the request, 1.250 s after the cancel, reason "user stopped";'
+            ' 2.500 s after the request, 1.250 s after the cancel, reason "user stopped",'
+            ' task "t-1";'
             " the request was cancelled"
         )
 
@@ -212,6 +215,14 @@ class TestSummary:
         assert text_line(summary_members(statistics), None) == (
             "nevermind: summary: forwarded 1204, dropped 3 (late-response 2, redundant-cancel 1),"
             " cancelled 3, never answered 1, longest overrun 1.500 s"
+        )
+
+    def test_what_we_said_ourselves_is_counted(self) -> None:
+        members = summary_members(Statistics(timed_out=2, answered=3, reaped=1))
+        assert (members["timed_out"], members["answered"], members["reaped"]) == (2, 3, 1)
+        assert text_line(members, None) == (
+            "nevermind: summary: forwarded 0, dropped 0, cancelled 0, timed out 2,"
+            " answered by us 3, tasks cancelled 1, never answered 0"
         )
 
 
