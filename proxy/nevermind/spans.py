@@ -6,7 +6,9 @@ as they came.  A repeated key is found at each place where it stands.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from functools import lru_cache
 
 import msgspec
 
@@ -75,7 +77,15 @@ def repeats_key(body: bytes, paths: Iterable[Path]) -> bool:
 
     What can't be made out counts as repeated: the caller is about to drop.
     """
+    if b"\\u" not in body:
+        # With no escapes about, a key that stands nowhere twice is not repeated.
+        paths = [path for path in paths if any(body.count(_quoted(name)) > 1 for name in path)]
     return any(_repeats(body, (0, len(body)), path) for path in paths)
+
+
+@lru_cache(maxsize=64)
+def _quoted(name: str) -> bytes:
+    return json.dumps(name).encode("ascii")
 
 
 def _repeats(body: bytes, span: Span, path: Path) -> bool:
