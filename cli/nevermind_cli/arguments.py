@@ -7,16 +7,22 @@ is built from the same table (``nevermind_cli.commands``).
 
 from __future__ import annotations
 
-from nevermind_config.options import OPTIONS, Option
+from nevermind_config.errors import ConfigError
+from nevermind_config.finding import find
+from nevermind_config.options import DIALECTS, OPTIONS, Option
+from nevermind_config.suggestions import did_you_mean
 from nevermind_config.values import Flag, Value
 
 TYPE_CHECKING = False  # typing itself would cost 9 ms
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from nevermind_config.file import ConfigFile, Section
+    from nevermind_config.tables import Table
+
 
 class UsageError(Exception):
-    """The command line, or the environment, cannot be followed.  One line says why."""
+    """The command line, the environment or the file cannot be followed.  One line says why."""
 
 
 class HelpWanted(Exception):  # noqa: N818 (nothing is wrong)
@@ -26,18 +32,23 @@ class HelpWanted(Exception):  # noqa: N818 (nothing is wrong)
 class Arguments:
     """What was asked for.
 
-    ``values`` holds every option by name, defaults filled in, ``origins`` the flag or
-    variable that each chosen one came from; ``command`` is the server's argv.
+    ``values`` holds every option by name, defaults filled in, ``origins`` the flag,
+    variable or key that each chosen one came from; ``command`` is the server's argv.
+    ``methods`` are settings of single methods, by method and option name, with
+    ``method_origins`` likewise.  ``dialects`` are the file's own, by name, and
+    ``file`` is its path, if there is one.
     """
 
-    __slots__ = ("command", "origins", "values")
+    __slots__ = ("command", "dialects", "file", "method_origins", "methods", "origins", "values")
 
-    def __init__(
-        self, values: dict[str, Value], origins: dict[str, str], command: list[str]
-    ) -> None:
+    def __init__(self, values: dict[str, Value], origins: dict[str, str]) -> None:
         self.values = values
         self.origins = origins
-        self.command = command
+        self.command: list[str] = []
+        self.methods: dict[str, dict[str, Value]] = {}
+        self.method_origins: dict[str, dict[str, str]] = {}
+        self.dialects: dict[str, Table] = {}
+        self.file: str | None = None
 
 
 _BY_FLAG = {option.flag: option for option in OPTIONS}
@@ -45,22 +56,41 @@ _BY_OFF_FLAG = {option.off_flag: option for option in OPTIONS if option.off_flag
 
 
 def read_arguments(words: Sequence[str], environment: Mapping[str, str]) -> Arguments:
-    """What ``words`` ask for, and ``environment`` where they are silent.
+    """What ``words`` ask for, and where they are silent ``environment`` and the file.
 
-    A flag beats its variable, the last of several flags wins, an empty
-    variable counts as unset.  Only the first ``--`` is ours: whatever comes
-    after it belongs to the command.  Raises UsageError and HelpWanted.
+    Only the first ``--`` is ours: whatever comes after it belongs to the
+    command.  Raises UsageError and HelpWanted.
     """
+    values, origins, rest = _read_flags(words)
+    if rest is None:
+        raise UsageError("no command given: nevermind run [OPTIONS] -- COMMAND [ARG]...")
+    if not rest or not rest[0]:
+        raise UsageError("no command after --: nevermind run [OPTIONS] -- COMMAND [ARG]...")
+    arguments = _fill_in(values, origins, environment)
+    arguments.command = rest
+    return arguments
+
+
+def read_settings(words: Sequence[str], environment: Mapping[str, str]) -> Arguments:
+    """Like ``read_arguments`` where no command is wanted, only what it would be run with."""
+    values, origins, rest = _read_flags(words)
+    if rest is not None:
+        raise UsageError("unexpected --: nothing is run")
+    return _fill_in(values, origins, environment)
+
+
+def _read_flags(
+    words: Sequence[str],
+) -> tuple[dict[str, Value], dict[str, str], list[str] | None]:
+    """Values and origins of the options, the last of several wins; what follows the ``--``."""
     values: dict[str, Value] = {}
     origins: dict[str, str] = {}
-    command: list[str] | None = None
     n = 0
     while n < len(words):
         word = words[n]
         n += 1
         if word == "--":
-            command = list(words[n:])
-            break
+            return values, origins, list(words[n:])
         if word in ("--help", "-h"):
             raise HelpWanted
         if not word.startswith("-") or word == "-":
@@ -80,18 +110,67 @@ def read_arguments(words: Sequence[str], environment: Mapping[str, str]) -> Argu
             text = words[n]
             n += 1
         values[option.name] = _read(option, flag, text)
-    if command is None:
-        raise UsageError("no command given: nevermind run [OPTIONS] -- COMMAND [ARG]...")
-    if not command or not command[0]:
-        raise UsageError("no command after --: nevermind run [OPTIONS] -- COMMAND [ARG]...")
+    return values, origins, None
+
+
+def _fill_in(
+    values: dict[str, Value], origins: dict[str, str], environment: Mapping[str, str]
+) -> Arguments:
+    """What no flag has said: a variable beats the file, that beats the default.
+
+    An empty variable counts as unset.
+    """
     for option in OPTIONS:
-        if option.name in values:
-            continue
-        values[option.name] = option.default
-        if setting := environment.get(option.variable):
+        setting = environment.get(option.variable)
+        if setting and option.name not in values:
             origins[option.name] = option.variable
             values[option.name] = _read(option, option.variable, setting)
-    return Arguments(values, origins, command)
+    arguments = Arguments(values, origins)
+    path = values.get("config") or find(environment)
+    profile = values.get("profile")
+    if path is not None:
+        _fill_in_from_file(arguments, str(path), profile)
+    elif profile is not None:
+        raise UsageError(f"{origins['profile']}: {profile!r}: there is no configuration file")
+    for option in OPTIONS:
+        values.setdefault(option.name, option.default)
+    _check_dialect(arguments)
+    return arguments
+
+
+def _fill_in_from_file(arguments: Arguments, path: str, profile: Value) -> None:
+    from nevermind_config.file import load
+
+    values, origins = arguments.values, arguments.origins
+    try:
+        file: ConfigFile = load(path)
+        sections: list[Section] = file.sections(None if profile is None else str(profile))
+    except ConfigError as error:
+        raise UsageError(str(error)) from None
+    arguments.file = path
+    arguments.dialects = file.dialects
+    for section in sections:
+        for option in OPTIONS:
+            if option.key and option.name in section.values and option.name not in values:
+                values[option.name] = section.values[option.name]
+                origins[option.name] = section.origin(option.key)
+        for method, settings in section.methods.items():
+            into = arguments.methods.setdefault(method, {})
+            for name, value in settings.items():
+                if name not in into:
+                    into[name] = value
+                    where = section.origin(name.replace("_", "-"), method)
+                    arguments.method_origins.setdefault(method, {})[name] = where
+
+
+def _check_dialect(arguments: Arguments) -> None:
+    name = str(arguments.values["dialect"])
+    known = [*DIALECTS, *arguments.dialects]
+    if name not in known:
+        raise UsageError(
+            f"{arguments.origins['dialect']}: {name!r} is not one of {', '.join(known)}"
+            f"{did_you_mean(name, known)}"
+        )
 
 
 def _read(option: Option, origin: str, text: str) -> Value:
@@ -106,11 +185,3 @@ def _find(flag: str) -> Option:
     if option is None:
         raise UsageError(f"unknown option {flag!r}{did_you_mean(flag, [*_BY_FLAG, *_BY_OFF_FLAG])}")
     return option
-
-
-def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """``; did you mean …?`` with the known word that is most like ``word``, or nothing."""
-    from difflib import get_close_matches  # slow to import, and something is wrong already
-
-    close = get_close_matches(word, known, n=1)
-    return f"; did you mean {close[0]}?" if close else ""

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 import click
 
-from nevermind_cli.arguments import HelpWanted, UsageError, did_you_mean, read_arguments
+from nevermind_cli.arguments import HelpWanted, UsageError, read_arguments, read_settings
 from nevermind_cli.version import VERSION
 from nevermind_config.options import OPTIONS, Option
+from nevermind_config.suggestions import did_you_mean
 from nevermind_config.values import Flag
 
 WIDTH = 80
@@ -43,18 +44,31 @@ def click_option(option: Option) -> click.Option:
     )
 
 
-class RunCommand(click.Command):
-    """``nevermind run``: click's help around our own reading of the words."""
+class SettingsCommand(click.Command):
+    """A command that takes the options of ``run``: click's help around our own reading."""
+
+    read = staticmethod(read_settings)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read ``args`` by the one parser there is; show help where it is asked for."""
         try:
-            read_arguments(args, os.environ)
+            ctx.obj = self.read(args, os.environ)
         except HelpWanted:
             click.echo(ctx.get_help())
             ctx.exit()
         except UsageError as error:
             raise click.UsageError(str(error), ctx) from None
+        return []
+
+
+class RunCommand(SettingsCommand):
+    """``nevermind run``: the command that is to be run follows the options."""
+
+    read = staticmethod(read_arguments)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse what cannot be run; what can is left to ``run``."""
+        super().parse_args(ctx, args)
         ctx.obj = args
         return []
 
@@ -122,6 +136,45 @@ def demo() -> int:
     from nevermind_cli.demo import show
 
     return show()
+
+
+@commands.group(cls=_Commands, invoke_without_command=True)
+@click.pass_context
+def config(ctx: click.Context) -> None:
+    """Show or check the configuration."""
+    if ctx.invoked_subcommand is None:
+        raise click.UsageError(f"which command? one of {', '.join(config.commands)}", ctx)
+
+
+@click.pass_context
+def _show(ctx: click.Context) -> int:
+    from nevermind_cli.configuration import show
+
+    return show(ctx.obj)
+
+
+config.add_command(
+    SettingsCommand(
+        "show",
+        callback=_show,
+        params=[click_option(option) for option in OPTIONS],
+        short_help="Print what is in force and where each value comes from.",
+        help=(
+            "Print what `nevermind run` would do with the same options, as a configuration file:"
+            " every value that is in force, and where it comes from. A flag beats its environment"
+            " variable, that beats the file, that beats what the dialect asks for."
+        ),
+    )
+)
+
+
+@config.command()
+@click.argument("file")
+def check(file: str) -> int:
+    """Check the configuration FILE, to its last key, without running anything."""
+    from nevermind_cli.configuration import check
+
+    return check(file)
 
 
 def invoke(words: Sequence[str]) -> int:

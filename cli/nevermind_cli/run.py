@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nevermind.dialects import Dialect
+
 USAGE = 2
 """Exit code: the command line cannot be followed, and nothing was started."""
 
@@ -46,7 +48,8 @@ def run(words: Sequence[str]) -> int:
     return relay(
         RunOptions(
             command=tuple(arguments.command),
-            policy=policy(values),
+            policy=policy(values, arguments.methods),
+            dialect=_dialect(arguments),
             grace=grace,
             log_level=str(values["log_level"]),
             log_format=str(values["log_format"]),
@@ -54,6 +57,17 @@ def run(words: Sequence[str]) -> int:
         ),
         server,
     )
+
+
+def _dialect(arguments: Arguments) -> Dialect:
+    from nevermind.dialects import MCP
+
+    name = str(arguments.values["dialect"])
+    if name == MCP.name:
+        return MCP
+    from nevermind_config.dialects import dialect
+
+    return dialect(name, arguments.dialects)
 
 
 def _open_log(arguments: Arguments) -> int | None:

@@ -1,8 +1,9 @@
 """Everything that can be chosen for one session: the one table of it.
 
-The command line's parser, its help, the environment variables and the
-reference in the README are all made from ``OPTIONS``.  Defaults are the MCP
-column of "what may be held back"; ``nevermind_config.settings`` turns the
+The command line's parser, its help, the environment variables, the keys of a
+configuration file and the reference in the README are all made from
+``OPTIONS``.  Where the dialect has the last word the default is None;
+``nevermind_config.settings`` turns the
 values into the engine's own, and its tests hold words and defaults to the
 engine's enums and constants.  (They are spelled out here because the engine's
 policy is imported only after the server has been started.)
@@ -10,21 +11,47 @@ policy is imported only after the server has been started.)
 
 from __future__ import annotations
 
-from nevermind_config.values import Choice, Count, File, Flag, Kind, Seconds, Size, Value
+from nevermind_config.values import Choice, Count, File, Flag, Kind, Name, Seconds, Size, Value
+
+DIALECTS = ("mcp", "lsp", "bsp", "acp", "jsonrpc")
+"""The dialects that come with nevermind."""
 
 
 class Option:
     """One setting: its flag, variable, kind, default and a sentence of help.
 
-    ``unset`` says in words what happens where the default is None.
+    ``unset`` says in words what happens where the default is None.  ``key`` is its
+    name in a configuration file, None for what only says which file is meant;
+    ``per_method`` says that the file may set it for single methods too.
     """
 
-    __slots__ = ("default", "flag", "help", "kind", "name", "off_flag", "unset", "variable")
+    __slots__ = (
+        "default",
+        "flag",
+        "help",
+        "key",
+        "kind",
+        "name",
+        "off_flag",
+        "per_method",
+        "unset",
+        "variable",
+    )
 
     def __init__(
-        self, flag: str, kind: Kind, default: Value, help: str, *, unset: str | None = None
+        self,
+        flag: str,
+        kind: Kind,
+        default: Value,
+        help: str,
+        *,
+        unset: str | None = None,
+        in_file: bool = True,
+        per_method: bool = False,
     ) -> None:
         self.flag = flag
+        self.key = flag[2:] if in_file else None
+        self.per_method = per_method
         self.kind = kind
         self.default = default
         self.help = help
@@ -41,6 +68,13 @@ class Option:
 
 OPTIONS = (
     Option(
+        "--dialect",
+        Name(),
+        DIALECTS[0],
+        f"The protocol that the two speak: {', '.join(DIALECTS)}, or one that the configuration"
+        " file defines.",
+    ),
+    Option(
         "--cancel",
         Choice("forward", "absorb"),
         "forward",
@@ -50,21 +84,24 @@ OPTIONS = (
     Option(
         "--late-response",
         Choice("drop", "first", "forward-errors", "forward"),
-        "drop",
+        None,
         "Answers to a cancelled request. first: let the first one through; forward-errors: let"
         " the first error through (for callers that still wait after they cancel).",
+        unset="drop; first where the dialect owes an answer",
     ),
     Option(
         "--late-progress",
         Choice("drop", "forward"),
-        "drop",
+        None,
         "Progress for a cancelled request.",
+        unset="drop; forward where the dialect owes an answer",
     ),
     Option(
         "--stale-progress",
         Choice("drop", "forward"),
-        "drop",
+        None,
         "Progress for a request that has been answered.",
+        unset="drop; forward where the dialect owes an answer",
     ),
     Option(
         "--redundant-cancel",
@@ -130,6 +167,22 @@ OPTIONS = (
         None,
         "Append the log to this file instead of writing it to stderr.",
         unset="stderr",
+    ),
+    Option(
+        "--config",
+        File(),
+        None,
+        "The configuration file (TOML) with what is not said here.",
+        unset="~/.config/nevermind/nevermind.toml, if it is there",
+        in_file=False,
+    ),
+    Option(
+        "--profile",
+        Name(),
+        None,
+        "The profile of the configuration file that is in force.",
+        unset="what stands outside of its profiles",
+        in_file=False,
     ),
 )
 """In the order in which help shows them."""

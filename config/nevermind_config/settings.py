@@ -28,10 +28,21 @@ PLAIN = ("shield", "remember", "max_message")
 """The options that a policy takes as they are."""
 
 
-def policy(values: Mapping[str, Value]) -> Policy:
-    """The policy that ``values``, by option name, describe."""
+_NONE: Mapping[str, Mapping[str, Value]] = {}
+
+
+def policy(
+    values: Mapping[str, Value], methods: Mapping[str, Mapping[str, Value]] = _NONE
+) -> Policy:
+    """The policy that ``values``, by option name, describe.
+
+    ``methods`` are the settings of single methods: by method, then by option name.
+    """
     chosen: dict[str, Any] = {name: values[name] for name in PLAIN}
     for name, words in WORDS.items():
         word = values[name]
         chosen[name] = None if word is None else words(word)
+    chosen["timeouts"] = {
+        method: settings["timeout"] for method, settings in methods.items() if "timeout" in settings
+    }
     return Policy(**chosen)

@@ -1,6 +1,6 @@
-"""The kinds of value a setting can have, and how each is read from text.
+"""The kinds of value a setting can have, how each is read from text and from TOML.
 
-Knows nothing of where the text came from (argv, environment, a file).  All of
+Knows nothing of where it came from (argv, environment, a file).  All of
 this runs before the server is started and must not delay it: plain classes,
 no imports (``dataclasses`` or ``enum`` alone cost 8 to 17 ms).
 """
@@ -25,13 +25,24 @@ _MOST = 2**62
 
 
 class Kind:
-    """A kind of value.  ``metavar`` is what help shows in the value's place."""
+    """A kind of value.
+
+    ``metavar`` is what help shows in the value's place; ``allowed`` says in
+    words what a configuration file may hold.
+    """
 
     metavar = "TEXT"
+    allowed = "a text"
 
     def read(self, text: str) -> Value:
         """The value that ``text`` spells; ValueError says what is wrong with it."""
         raise NotImplementedError
+
+    def take(self, found: object) -> Value:
+        """The value that ``found``, out of a TOML file, stands for; ValueError if none."""
+        if not isinstance(found, str):
+            raise ValueError("not a text")
+        return self.read(found)
 
     def show(self, value: Value) -> str:
         """``value`` as a user would write it."""
@@ -44,6 +55,7 @@ class Choice(Kind):
     def __init__(self, *words: str) -> None:
         self.words = words
         self.metavar = "[" + "|".join(words) + "]"
+        self.allowed = ", ".join(words)
 
     def read(self, text: str) -> str:
         if text not in self.words:
@@ -55,6 +67,7 @@ class Flag(Kind):
     """On or off.  On the command line it takes no value: ``--x`` or ``--no-x``."""
 
     metavar = ""
+    allowed = "true, false"
     _ON = ("1", "true", "yes", "on")
     _OFF = ("0", "false", "no", "off")
 
@@ -66,6 +79,11 @@ class Flag(Kind):
             return False
         raise ValueError(f"{text!r} is neither on nor off")
 
+    def take(self, found: object) -> bool:
+        if not isinstance(found, bool):
+            raise ValueError("not a boolean")
+        return found
+
     def show(self, value: Value) -> str:
         return "on" if value else "off"
 
@@ -74,6 +92,7 @@ class Count(Kind):
     """How many of something: a whole number from 1."""
 
     metavar = "COUNT"
+    allowed = "a whole number from 1"
 
     def read(self, text: str) -> int:
         number = _whole(text)
@@ -81,11 +100,15 @@ class Count(Kind):
             raise ValueError(f"{text!r} is not a whole number from 1")
         return number
 
+    def take(self, found: object) -> int:
+        return self.read(_digits(found))
+
 
 class Size(Kind):
     """An amount of bytes, such as 65536, 64KiB or 10MB."""
 
     metavar = "SIZE"
+    allowed = 'a number of bytes from 1, or a text such as "64KiB" or "10MB"'
 
     def read(self, text: str) -> int:
         digits = text.rstrip("BGIKMbgikm")
@@ -94,6 +117,9 @@ class Size(Kind):
         if number is None or unit is None or not 1 <= number * unit <= _MOST:
             raise ValueError(f"{text!r} is not a size such as 65536, 64KiB or 10MB")
         return number * unit
+
+    def take(self, found: object) -> int:
+        return self.read(found if isinstance(found, str) else _digits(found))
 
     def show(self, value: Value) -> str:
         for name, unit in (("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024)):
@@ -106,6 +132,7 @@ class Seconds(Kind):
     """A length of time in seconds, fractions allowed; 0 is none at all."""
 
     metavar = "SECONDS"
+    allowed = "a number of seconds from 0"
     _MOST = 10**9
     """30 years: far from what a clock or ``poll`` cannot take."""
 
@@ -119,19 +146,60 @@ class Seconds(Kind):
             raise ValueError(f"{text!r} is not a number of seconds")
         return number
 
+    def take(self, found: object) -> float:
+        if isinstance(found, float) and 0 <= found <= self._MOST:
+            return found
+        return self.read(_digits(found))
+
     def show(self, value: Value) -> str:
-        return f"{value:g}"
+        return f"{value:.9f}".rstrip("0").rstrip(".")
+
+
+class Limit(Kind):
+    """A length of time after which something is done; ``off`` (None): it never is."""
+
+    metavar = "SECONDS"
+    allowed = 'a number of seconds from 0, or "off"'
+    _SECONDS = Seconds()
+
+    def read(self, text: str) -> float | None:
+        return None if text == "off" else self._SECONDS.read(text)
+
+    def take(self, found: object) -> float | None:
+        return None if found == "off" else self._SECONDS.take(found)
+
+    def show(self, value: Value) -> str:
+        return "off" if value is None else self._SECONDS.show(value)
 
 
 class File(Kind):
     """The path of a file; ``~`` at its head is the user's home."""
 
     metavar = "FILE"
+    allowed = "the name of a file"
 
     def read(self, text: str) -> str:
         if not text or "\0" in text:
             raise ValueError(f"{text!r} is not the name of a file")
         return text
+
+
+class Name(Kind):
+    """The name of something that the user or we have defined, such as a dialect."""
+
+    metavar = "NAME"
+    allowed = "a name"
+
+    def read(self, text: str) -> str:
+        if not text.strip() or not text.isprintable():
+            raise ValueError(f"{text!r} is not a name")
+        return text
+
+
+def _digits(found: object) -> str:
+    """A whole number out of a TOML file, as text; "" for anything else."""
+    whole = isinstance(found, int) and not isinstance(found, bool) and abs(found) <= _MOST
+    return str(found) if whole else ""
 
 
 def _whole(text: str) -> int | None:

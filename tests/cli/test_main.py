@@ -43,12 +43,13 @@ class TestWords:
         assert [line.split()[0] for line in done.stdout.split("Commands:\n")[1].splitlines()] == [
             "run",
             "demo",
+            "config",
         ]
 
     @pytest.mark.parametrize(
         ("words", "line"),
         [
-            ((), "nevermind: which command? one of run, demo"),
+            ((), "nevermind: which command? one of run, demo, config"),
             (("rnu",), "nevermind: no such command 'rnu'; did you mean run?"),
             (("serve",), "nevermind: no such command 'serve'"),
             (("a\nb",), "nevermind: no such command 'a\\nb'"),

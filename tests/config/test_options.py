@@ -15,6 +15,7 @@ BY_FLAG = {option.flag: option for option in OPTIONS}
 
 def test_every_switch_of_a_session_is_there() -> None:
     assert list(BY_FLAG) == [
+        "--dialect",
         "--cancel",
         "--late-response",
         "--late-progress",
@@ -29,7 +30,14 @@ def test_every_switch_of_a_session_is_there() -> None:
         "--log-level",
         "--log-format",
         "--log-file",
+        "--config",
+        "--profile",
     ]
+
+
+def test_a_file_has_the_same_names_without_the_dashes() -> None:
+    keys = {option.flag: option.key for option in OPTIONS if option.key}
+    assert keys == {flag: flag[2:] for flag in BY_FLAG if flag not in ("--config", "--profile")}
 
 
 def test_an_option_gives_its_name_and_its_variable() -> None:

@@ -58,7 +58,7 @@ def test_every_word_reaches_its_switch() -> None:
 
 
 def test_every_option_is_the_policys_or_the_runs() -> None:
-    of_the_run = {"grace", "log_level", "log_format", "log_file"}
+    of_the_run = {"dialect", "grace", "log_level", "log_format", "log_file", "config", "profile"}
     assert {*WORDS, *PLAIN} | of_the_run == set(DEFAULTS)
 
 
