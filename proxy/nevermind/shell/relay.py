@@ -68,7 +68,7 @@ def run(
         session,
         (open_source(0), open_sink(1)),
         (Source(server.stdout), Sink(server.stdin)),
-        tree=ServerTree(server.pid, whole=server.adopts_orphans),
+        tree=ServerTree(server.pid, whole=server.adopts_orphans, others=server.elder),
         ending=Ending(options.grace),
         signals=server.signals,
         journal=journal,

@@ -43,19 +43,27 @@ class ServerProcess:
 
     ``stdin`` (to write) and ``stdout`` (to read) are non-blocking descriptors of our own
     ends; the server's ends are separate and blocking.  ``adopts_orphans`` says that all
-    its descendants stay below us.
+    its descendants stay below us.  ``elder`` are children that we had before it.
     """
 
-    __slots__ = ("adopts_orphans", "pid", "signals", "stdin", "stdout")
+    __slots__ = ("adopts_orphans", "elder", "pid", "signals", "stdin", "stdout")
 
     def __init__(
-        self, pid: int, stdin: int, stdout: int, signals: SignalInbox, adopts_orphans: bool
+        self,
+        pid: int,
+        stdin: int,
+        stdout: int,
+        signals: SignalInbox,
+        *,
+        adopts_orphans: bool = False,
+        elder: frozenset[int] = frozenset(),
     ) -> None:
         self.pid = pid
         self.stdin = stdin
         self.stdout = stdout
         self.signals = signals
         self.adopts_orphans = adopts_orphans
+        self.elder = elder
 
 
 def printable(text: str) -> str:
@@ -99,6 +107,7 @@ def start(command: Sequence[str]) -> ServerProcess:
     path = locate(command[0])
     environment = environment_as_found()
     _occupy_standard_descriptors()
+    elder = elder_children()
     adopts = adopt_orphans()
     signals = SignalInbox()
     their_stdin, our_stdin = _pipe()
@@ -128,7 +137,7 @@ def start(command: Sequence[str]) -> ServerProcess:
     os.set_blocking(our_stdout, False)
     for fd in (our_stdin, our_stdout):
         widen(fd)
-    return ServerProcess(pid, our_stdin, our_stdout, signals, adopts)
+    return ServerProcess(pid, our_stdin, our_stdout, signals, adopts_orphans=adopts, elder=elder)
 
 
 def widen(fd: int) -> None:
@@ -141,6 +150,19 @@ def widen(fd: int) -> None:
                 fcntl.fcntl(fd, _F_SETPIPE_SZ, PIPE_SIZE)
         except OSError:
             pass  # no pipe, or the user's share of pipe memory is used up
+
+
+def elder_children() -> frozenset[int]:
+    """Processes that are our children already: a script started them, and then became us.
+
+    They are the script's (``watcher & exec nevermind run ...``), not the server's.
+    """
+    us = os.getpid()
+    try:
+        with open(f"/proc/{us}/task/{us}/children", "rb") as file:
+            return frozenset(map(int, file.read().split()))
+    except OSError:
+        return frozenset()
 
 
 def environment_as_found() -> dict[bytes, bytes]:

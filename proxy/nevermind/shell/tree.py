@@ -39,12 +39,13 @@ class ServerTree:
     """The server and what it started.
 
     ``root`` is the server's pid.  ``whole`` says that we adopt its orphans, so that its
-    descendants are ours.
+    descendants are ours.  ``others`` are children of ours that are not the server's.
     """
 
-    def __init__(self, root: int, *, whole: bool) -> None:
+    def __init__(self, root: int, *, whole: bool, others: frozenset[int] = frozenset()) -> None:
         self.root = root
         self._whole = whole
+        self._others = others
         self._reaped = False
 
     def members(self) -> dict[int, int]:
@@ -62,6 +63,8 @@ class ServerTree:
                 if state not in b"ZX":
                     groups[int(name)] = group
         if parents:
+            for pid in self._others:
+                parents.pop(pid, None)
             return {pid: groups[pid] for pid in below(os.getpid(), parents) if pid in groups}
         if self._reaped:
             return {}
@@ -81,7 +84,7 @@ class ServerTree:
 
     def reap(self) -> tuple[int | None, bool]:
         """Collect what has ended: the server's exit code if it is among them, and whether
-        any child is left.
+        any of the tree is left.
 
         The code of a server that was ended by a signal is 128 plus its number.
         """
@@ -92,7 +95,7 @@ class ServerTree:
             except ChildProcessError:
                 return code, False
             if pid == 0:
-                return code, True
+                return code, not self._others or bool(self.members())
             if pid == self.root and not self._reaped:
                 self._reaped = True
                 exit_code = os.waitstatus_to_exitcode(status)

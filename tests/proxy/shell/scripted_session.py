@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from nevermind.notes import Diverted, Note, Statistics
 from nevermind.outbox import Outbox
@@ -14,7 +15,7 @@ class ScriptedSession:
 
     def __init__(self, limit: int = 1 << 20) -> None:
         self.outbox = {peer: Outbox(limit) for peer in Peer}
-        self.heard: list[tuple[object, ...]] = []
+        self.heard: list[tuple[Any, ...]] = []
         self.at_eof: dict[Peer, bytes] = {}
         """A rest that is held until its sender's end."""
         self.at_deadline: dict[Peer, bytes] = {}

@@ -120,7 +120,7 @@ class Stage:
             signals=cast("SignalInbox", self.signals),
             journal=self.journal,
             readiness=Readiness(nested=nested),
-            clock=lambda: self.now,
+            clock=ends.get("clock") or (lambda: self.now),
         )
 
     def settle(self) -> None:

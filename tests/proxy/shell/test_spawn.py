@@ -408,6 +408,22 @@ class TestOurSide:
             signal.sigtimedwait([], 0.005)
         pytest.fail("the server lives on")
 
+    def test_children_that_we_had_before_are_known(self) -> None:
+        """A script that starts something and then becomes us by exec is their parent."""
+        elder, first = told(
+            textwrap.dedent(START)
+            + textwrap.dedent(
+                """
+                import subprocess
+                first = subprocess.Popen(["sleep", "600"])
+                server = start(["true"])
+                print(json.dumps([list(server.elder), first.pid]))
+                first.kill()
+                """
+            )
+        )
+        assert elder == [first]
+
     def test_nothing_that_starts_threads_or_takes_time_is_imported_for_it(self) -> None:
         modules = told(
             """

@@ -103,6 +103,29 @@ class TestARealTree:
         assert left == 2
         assert ours == []
 
+    def test_children_of_ours_that_are_not_the_servers_are_left_out(self) -> None:
+        """A script started them, and then became us by exec; so are their own children."""
+        among_others, left, alive = told(
+            self.PROLOGUE
+            + """
+        elder = subprocess.Popen(["sh", "-c", '"$0" -c "$1"; :', sys.executable, SLEEPER],
+                                 stdout=subprocess.PIPE)
+        elder.stdout.readline()
+        everyone = len(tree.members())
+        tree = ServerTree(shell.pid, whole=True, others=frozenset([elder.pid]))
+        among_others = everyone - len(tree.members())
+        tree.signal(9)
+        left = True
+        while left:
+            left = tree.reap()[1]
+        print(json.dumps([among_others, left, elder.poll() is None]))
+        ServerTree(0, whole=True).signal(9)
+        """
+        )
+        assert among_others == 2
+        assert not left
+        assert alive
+
     def test_the_dead_are_not_members(self) -> None:
         assert (
             told(
