@@ -31,6 +31,25 @@ _SPACE = re.compile(rb"[ \t\r\n]++")
 _RESUME = re.compile(rb"content-(?:length|type)[ \t]*+:", re.IGNORECASE)
 _CONTENT = b"content-"
 
+
+def _beginning(word: bytes, then: bytes) -> bytes:
+    """A pattern for every beginning of ``word``, the whole of it followed by ``then``."""
+    pattern = then
+    for letter in reversed(word):
+        pattern = b"%c(?:%b)?" % (letter, pattern)
+    return pattern
+
+
+_RESUMING = re.compile(
+    _beginning(
+        b"content-",
+        b"(?:%b|%b)" % (_beginning(b"length", rb"[ \t]*+"), _beginning(b"type", rb"[ \t]*+")),
+    )
+    + rb"\Z",
+    re.IGNORECASE,
+)
+"""What may become ``_RESUME`` with the bytes that follow."""
+
 _ENOUGH = 4096
 """Bytes of an overlong message that are waited for: what can be told of it is told by them."""
 
@@ -44,7 +63,7 @@ class ContentLength:
     ``astray`` says that the last bytes given out were no frame.
     """
 
-    __slots__ = ("_longest", "_parts", "astray", "awaited", "size", "touched")
+    __slots__ = ("_longest", "_mid_line", "_parts", "astray", "awaited", "size", "touched")
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
@@ -53,6 +72,7 @@ class ContentLength:
         self.awaited = 0
         self.touched = 0.0
         self.astray = False
+        self._mid_line = False
 
     def feed(self, data: bytes, now: float) -> bytes:
         """All held bytes and ``data``, once a frame may be whole; before that b""."""
@@ -78,6 +98,12 @@ class ContentLength:
         self.size = self.awaited = 0
         return held
 
+    def give_up(self) -> bytes:
+        """Give up the rest, which has been still for too long: it was no header."""
+        rest = self.take()
+        self._pass(0, 0, mid_line=not rest.endswith(b"\n"))
+        return rest
+
     @property
     def still_at(self) -> float | None:
         """When the rest will have been still for too long to be a header.
@@ -99,6 +125,8 @@ class ContentLength:
         behind ``data``, or where the message ends if that has come too.
         """
         self.awaited = 0
+        if self._mid_line and not _RESUME.match(data, at):
+            return None if _RESUMING.match(data, at) else self._stray(data, at)
         block = _BLOCK.match(data, at, at + LONGEST_HEADER)
         if block is None:
             return self._no_header(data, at)
@@ -107,7 +135,7 @@ class ContentLength:
             return self._stray(data, at)
         header = _read(block, lengths)
         if header is NO_HEADER:
-            # Nobody can say where this one ends, but its lines belong together.
+            # Nobody can say where its message ends, but its own lines belong together.
             return self._pass(at, block.end())
         bare = _BARE_LINES.match(data, at, at + lengths[0].start())
         if bare and lengths[0].group(2) == b"\r\n":
@@ -118,7 +146,7 @@ class ContentLength:
         if needed > len(data):
             self.awaited = needed - at
             return None
-        self.astray = False
+        self.astray = self._mid_line = False
         return Frame(at, stop, header.stop, stop)
 
     def _no_header(self, data: bytes, at: int) -> Frame | None:
@@ -134,16 +162,15 @@ class ContentLength:
         stop = data.find(b"\n", at) + 1
         found = _RESUME.search(data, at + 1, stop or len(data))
         if found:
-            return self._pass(at, found.start())
+            return self._pass(at, found.start(), mid_line=True)
         if stop:
             return self._pass(at, stop)
-        tail = data[max(at + 1, len(data) - len(_CONTENT)) :].lower()
-        while not _CONTENT.startswith(tail):
-            tail = tail[1:]
-        return self._pass(at, len(data) - len(tail))
+        found = _RESUMING.search(data, at + 1)
+        return self._pass(at, found.start() if found else len(data), mid_line=True)
 
-    def _pass(self, at: int, stop: int) -> Frame:
+    def _pass(self, at: int, stop: int, *, mid_line: bool = False) -> Frame:
         self.astray = True
+        self._mid_line = mid_line
         return Frame(at, stop, stop, stop)
 
 
