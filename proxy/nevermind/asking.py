@@ -14,6 +14,9 @@ from nevermind.uses import Use
 
 _ID = ("id",)
 
+_MOST_TOKENS = 64
+"""Tokens of one id that are tracked while it has several uses at a time: one each is common."""
+
 UNTRACKED = Verdict(untracked=True, why="more requests in flight than are tracked")
 
 
@@ -39,7 +42,9 @@ def request(
         return FORWARD
     newest = requests.newest_use(key)
     if newest is not None and newest.wire in requests.live:
-        return _share(ledger, books, newest, body)
+        shared = _share(ledger, books, newest, body)
+        if shared is not None:
+            return shared
     found = requests.find(key)
     if found is None and requests.live_count() >= ledger.policy.live_limit:
         return UNTRACKED
@@ -47,9 +52,11 @@ def request(
     step = ledger.table[state, Event.REQUEST]
     if step.ruling is Ruling.FRESH_ID or books.fresh.issued(key):
         if ledger.policy.id_reuse is IdReuse.ALIAS:
-            return _alias(ledger, books, key, method, body, now)
+            alias = _alias(ledger, books, key, method, body, now)
+            if alias is not None:
+                return alias
         requests.forget(key)
-        found = None
+        found = requests.find(key)
     if found is not None and requests.is_live(key):
         use = requests.promote(key) if key in requests.plain else requests.live[key]
         _add_use(books, use, tokens)
@@ -69,12 +76,20 @@ def _add_use(books: Books, use: Use, tokens: tuple[Key, ...]) -> None:
     use.uses += 1
     use.shared = True
     use.cancelled_at = None
-    use.tokens = (*use.tokens, *(t for t in tokens if t not in use.tokens))
+    new = [token for token in tokens if token not in use.tokens]
+    for token in new[_MOST_TOKENS - len(use.tokens) :]:
+        books.tokens.lift(token)
+    use.tokens = (*use.tokens, *new)[:_MOST_TOKENS]
     books.tokens.claim(use)
 
 
-def _share(ledger: Ledger, books: Books, use: Use, body: bytes) -> Verdict:
-    """A further use of an id whose fresh wire id is live: both are ambiguous now."""
+def _share(ledger: Ledger, books: Books, use: Use, body: bytes) -> Verdict | None:
+    """A further use of an id whose fresh wire id is live: both are ambiguous now.
+
+    None where the message can't be changed; see ``_alias``.
+    """
+    if not _last(body, _ID):
+        return None
     step = ledger.table[use.state, Event.REQUEST]
     wires = {read_key(raw): wire for wire, raw in (use.respelled or {}).items()}
     edits: list[Edit] = [(_ID, spell(use.wire))]
@@ -89,19 +104,26 @@ def _share(ledger: Ledger, books: Books, use: Use, body: bytes) -> Verdict:
     return Verdict(edits=tuple(edits), name=use.name, record=use, aliased=True)
 
 
-def _alias(ledger: Ledger, books: Books, key: Key, method: str, body: bytes, now: float) -> Verdict:
+def _alias(
+    ledger: Ledger, books: Books, key: Key, method: str, body: bytes, now: float
+) -> Verdict | None:
     """Send the request out under a fresh wire id, and under fresh tokens where needed.
 
     A token needs one where an older use of the id carried the same, or where
-    it looks like one that was issued here.
+    it looks like one that was issued here.  None where it can't be made out at
+    which place of the message the id stands: then the tombstone has to go, for
+    the answer will come under the id's own name.
     """
+    spelling = _last(body, _ID)
+    if not spelling:
+        return None
     requests = books.requests
     candidates = (requests.ended.get(key), requests.newest_use(key))
     older = [use for use in candidates if use is not None and use.name in (None, key)]
     spent = {token for use in older for token in _names_of_tokens(use)}
     use = Use(books.fresh.issue(key), (now, method))
     use.name = key
-    use.spelling = _last(body, _ID)
+    use.spelling = spelling
     edits: list[Edit] = [(_ID, spell(use.wire))]
     tokens: list[Key] = []
     for path, token, raw in _carried(ledger, body):

@@ -23,7 +23,8 @@ class Tokens:
     __slots__ = ("_ended", "_live", "_tasks")
 
     def __init__(self, remember: int) -> None:
-        self._live: dict[Key, list[Use]] = {}
+        # Dictionaries as ordered sets: tens of thousands may carry one token.
+        self._live: dict[Key, dict[Use, None]] = {}
         self._ended: Generations[Key, Record] = Generations(remember)
         self._tasks: Generations[Key, bytes] = Generations(remember)
 
@@ -31,9 +32,7 @@ class Tokens:
         """``use``, live now, carries its tokens: claims that ended are void."""
         for token in use.tokens:
             self._ended.pop(token)
-            owners = self._live.setdefault(token, [])
-            if use not in owners:
-                owners.append(use)
+            self._live.setdefault(token, {})[use] = None
 
     def lift(self, token: Key) -> None:
         """A request that is not tracked carries ``token``: let its progress pass."""
@@ -71,7 +70,7 @@ class Tokens:
         if owners is None and token not in self._ended:
             other = twin(token)
             owners = None if other is None else self._live.get(other)
-        return owners or []
+        return list(owners or ())
 
     def task_spelling(self, token: Key) -> bytes | None:
         """The issuer's bytes for the fresh token of a task, if it is one."""
@@ -92,7 +91,7 @@ class Tokens:
     def _find(self, token: Key) -> tuple[bool, Record] | None:
         owners = self._live.get(token)
         if owners:
-            return True, owners[-1]
+            return True, next(reversed(owners))
         record = self._ended.get(token)
         return None if record is None else (False, record)
 
@@ -101,8 +100,7 @@ class Tokens:
         owners = self._live.get(token)
         if owners is None:
             return False
-        if use in owners:
-            owners.remove(use)
+        owners.pop(use, None)
         if not owners:
             del self._live[token]
         return bool(owners)
