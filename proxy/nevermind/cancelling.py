@@ -21,7 +21,6 @@ def cancel(ledger: Ledger, sender: Peer, key: Key | None, now: float) -> Verdict
         if verdict is not None:
             return verdict
     books = ledger.books[sender]
-    requests = books.requests
     found = _meant(books, key)
     if found is None:
         return _unknown(ledger, books, key)
@@ -78,9 +77,8 @@ def _names_a_client_request(ledger: Ledger, key: Key) -> Verdict | None:
         found = None  # exact first, coerced second
     if found is not None and client.requests.is_live(found[0]):
         record = found[2]
-        method = record.method if isinstance(record, Use) else record[1]
         standing = own is not None and own[1] is not State.ANSWERED
-        if method in ledger.dialect.subscriptions or not standing:
+        if _method(record) in ledger.dialect.subscriptions or not standing:
             return Verdict(name=key, record=record, edits=_back(ledger, record), cancelled=True)
         return None
     if own is None and client.fresh.issued(key):
@@ -89,6 +87,15 @@ def _names_a_client_request(ledger: Ledger, key: Key) -> Verdict | None:
             return Verdict(held=What.REDUNDANT_CANCEL, why=why, name=key)
         return Verdict(name=key, record=found[2], edits=_back(ledger, found[2]))
     return None
+
+
+def _method(record: Record) -> str:
+    return record.method if isinstance(record, Use) else record[1]
+
+
+def _must_not(ledger: Ledger, books: Books, record: Record) -> bool:
+    """Whether the request is the client's, and one that must not be cancelled."""
+    return books.issuer is Peer.CLIENT and _method(record) in ledger.dialect.uncancellable
 
 
 def _back(ledger: Ledger, record: Record) -> tuple[Edit, ...]:
@@ -119,9 +126,8 @@ def _effective(
     """A cancel for an id in flight."""
     requests = books.requests
     client = books.issuer is Peer.CLIENT
-    method = record.method if isinstance(record, Use) else record[1]
-    if client and method in ledger.dialect.uncancellable:
-        why = f"{method} must not be cancelled"
+    if _must_not(ledger, books, record):
+        why = f"{_method(record)} must not be cancelled"
         return Verdict(held=What.INITIALIZE_CANCEL, why=why, name=key, record=record)
     use = record if isinstance(record, Use) else requests.promote(wire)
     absorbed = client and ledger.policy.cancel is FirstCancel.ABSORB
@@ -155,6 +161,7 @@ def _redundant(ledger: Ledger, books: Books, key: Key, record: Record) -> Verdic
         why = "its answer created a task"
         return Verdict(name=key, record=use, edits=edits, cancelled=True, why=why)
     retractable = use is None or (use.state is State.ANSWERED and not use.shared)
+    retractable = retractable and not _must_not(ledger, books, record)
     absorbed = use is not None and use.absorbed
     wanted = ledger.policy.redundant_cancel is Fate.FORWARD and not absorbed
     answered = use is None or use.state is State.ANSWERED
