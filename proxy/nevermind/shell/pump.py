@@ -19,6 +19,7 @@ from nevermind.peers import Peer
 from nevermind.shell.descriptors import Sink, Source
 from nevermind.shell.ending import Act, Ending, View
 from nevermind.shell.flow import Flow
+from nevermind.shell.prelude import UP, Heard
 from nevermind.shell.readiness import GONE, READABLE, Readiness
 from nevermind.shell.signals import SIGCHLD, SIGINT, SIGKILL, SIGTERM, SignalInbox
 from nevermind.shell.tree import ServerTree, in_foreground
@@ -79,6 +80,18 @@ class Pump:
                 if fd is not None:
                     self._sinks[fd] = flow
         ready.add(signals.fd, READABLE)
+
+    def recall(self, heard: Iterable[Heard]) -> None:
+        """Take in what was heard before there was a session; call it before the first turn."""
+        for piece in heard:
+            flow = self._up if piece.way == UP else self._down
+            if not piece.data:
+                self._source_ended(flow)
+                continue
+            self._session.receive_data(flow.sender, piece.data, piece.now)
+            flow.outbox.wrote(piece.sent)
+            self.heard_server = self.heard_server or flow is self._down
+        self._settle()
 
     def turn(self, most: float | None) -> bool:
         """Wait for something at most ``most`` seconds, None for ever, and do all that is ready.

@@ -17,10 +17,11 @@ from collections.abc import Callable
 from time import monotonic
 
 from nevermind.session import Session
-from nevermind.shell.descriptors import Sink, Source, open_sink, open_source
+from nevermind.shell.descriptors import Sink, Source
 from nevermind.shell.ending import Ending
 from nevermind.shell.journal import Journal
 from nevermind.shell.options import RunOptions
+from nevermind.shell.prelude import SWITCH, Prelude
 from nevermind.shell.pump import Pump
 from nevermind.shell.signals import SignalInbox
 from nevermind.shell.spawn import ServerProcess, start
@@ -32,10 +33,6 @@ conversation the next message is nearly always nearer than a trip through its sc
 
 TURN = 0.005
 """Seconds of work without a break after which Trio's other tasks get their turn."""
-
-SWITCH = 0.0002
-"""Seconds after which the importing thread must let go of the interpreter; its default
-of 5 ms would be felt in every message."""
 
 BREAK = 0.05
 """Seconds in which nothing happens: nobody is kept waiting by an import."""
@@ -50,29 +47,34 @@ LAST_LINES = 0.25
 def run(
     options: RunOptions,
     server: ServerProcess | None = None,
+    prelude: Prelude | None = None,
     *,
     leave: Callable[[int], object] = os._exit,
 ) -> int:
     """Carry messages between our stdin and stdout and the server until it is over.
 
-    ``server`` has been started already, or is started now.  Call it on the main thread.
+    ``server`` has been started already, or is started now; ``prelude`` has been played if
+    it is given.  Call it on the main thread.
     The process ends here, by ``leave``: nothing is left to be cleaned up, and the
     interpreter would take longer to do so than many a server to answer.
     Raises ``CannotStart``, and ``OSError`` for a log file that cannot be opened.
     """
     if server is None:
         server = start(options.command)
+    if prelude is None:
+        prelude = Prelude(server)
     session = Session(options.policy, options.dialect, nonce=os.urandom(8).hex())
     journal = Journal(options.log_level, options.log_format, options.log_file)
     pump = Pump(
         session,
-        (open_source(0), open_sink(1)),
+        prelude.host,
         (Source(server.stdout), Sink(server.stdin)),
         tree=ServerTree(server.pid, whole=server.adopts_orphans, others=server.elder),
         ending=Ending(options.grace),
         signals=server.signals,
         journal=journal,
     )
+    pump.recall(prelude.heard)
     gc.freeze()
     code = carry(pump, server)
     journal.summary(session.statistics())

@@ -21,10 +21,17 @@ RELAY = """
 import sys
 from nevermind.shell.spawn import start
 server = start(sys.argv[1:])
+{first}
+from nevermind.shell.prelude import Prelude
+def load():
+    from nevermind.shell import options, relay
+prelude = Prelude(server)
+prelude.play(load)
 from nevermind.shell import relay
 from nevermind.shell.options import RunOptions
 {preparation}
-relay.run(RunOptions(command=tuple(sys.argv[1:]), grace={grace}, log_level="off"), server)
+options = RunOptions(command=tuple(sys.argv[1:]), grace={grace}, log_level="off")
+relay.run(options, server, prelude)
 """
 
 ECHO = """
@@ -69,8 +76,8 @@ def until_gone(pid: int) -> None:
 class Host:
     """The relay with ``server`` behind it, in a session of its own.
 
-    ``preparation`` is run in the relay's process before it takes over; ``wrapper`` is a
-    command that starts it in its turn.  ``stdin``, ``stdout`` and ``stderr`` are as in
+    ``first`` is run in the relay's process as soon as the server is started, ``preparation``
+    before the relay proper takes over; ``wrapper`` is a command that starts it in its turn.  ``stdin``, ``stdout`` and ``stderr`` are as in
     ``Popen``.
     """
 
@@ -79,12 +86,15 @@ class Host:
         server: Sequence[str] | str,
         *,
         grace: float = 5.0,
+        first: str = "",
         preparation: str = "",
         wrapper: Sequence[str] = (),
         **popen: Any,
     ) -> None:
         command = python_server(server) if isinstance(server, str) else list(server)
-        relay = RELAY.format(preparation=textwrap.dedent(preparation), grace=grace)
+        relay = RELAY.format(
+            first=textwrap.dedent(first), preparation=textwrap.dedent(preparation), grace=grace
+        )
         popen = {
             "stdin": subprocess.PIPE,
             "stdout": subprocess.PIPE,

@@ -105,11 +105,12 @@ class Stage:
     def __init__(self, *, nested: bool = True, **ends: Any) -> None:
         self.now = 1000.0
         self.session = ScriptedSession(limit=ends.pop("limit", 1 << 20))
+        session: Session = ends.pop("session", self.session)
         self.host_stdin, self.host_stdout = Pipe(), Pipe()
         self.server_stdin, self.server_stdout = Pipe(), Pipe()
         self.tree, self.signals, self.journal = FakeTree(), FakeSignals(), FakeJournal()
         self.pump = Pump(
-            cast("Session", self.session),
+            session,
             (
                 ends.get("host_source") or Source(self.host_stdin.source),
                 ends.get("host_sink") or Sink(self.host_stdout.sink),

@@ -168,7 +168,7 @@ class TestOddDescriptors:
             os.open = refusing
             """
         big = line(method="n", params="x" * 1_000_000)
-        with Host(ECHO, preparation=refuse) as host:
+        with Host(ECHO, first=refuse) as host:
             sending = threading.Thread(target=host.writes_all_and_closes, args=(big,))
             sending.start()
             time.sleep(0.3)  # a host that does not read for a while: its pipe is full
