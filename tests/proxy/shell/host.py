@@ -77,8 +77,8 @@ class Host:
     """The relay with ``server`` behind it, in a session of its own.
 
     ``first`` is run in the relay's process as soon as the server is started, ``preparation``
-    before the relay proper takes over; ``wrapper`` is a command that starts it in its turn.  ``stdin``, ``stdout`` and ``stderr`` are as in
-    ``Popen``.
+    before the relay proper takes over; ``wrapper`` is a command that starts it in its turn.
+    ``stdin``, ``stdout`` and ``stderr`` are as in ``Popen``.
     """
 
     def __init__(
