@@ -61,8 +61,7 @@ def test_the_error_that_a_1x_server_sends_for_a_cancelled_call(client_name: str)
     peers = pair(client_name, "python-1")
 
     bare = peers.bare("on-progress", "obedient")
-    assert "unknown" in bare.complaints[0]
-    assert "Request cancelled" in bare.complaints[0]
+    assert any("unknown" in said and "Request cancelled" in said for said in bare.complaints)
 
     proxied = peers.proxied("on-progress", "obedient")
     assert proxied.complaints == []
@@ -76,7 +75,7 @@ def test_the_result_that_comes_when_the_work_is_over(client_name: str) -> None:
     peers = pair(client_name, "python-1")
 
     bare = peers.bare("soon", "deaf")
-    assert "unknown" in bare.complaints[0]
+    assert any("unknown" in said for said in bare.complaints)
 
     proxied = peers.proxied("soon", "deaf")
     assert proxied.complaints == []
@@ -152,9 +151,8 @@ def test_a_caller_that_waits_on_after_its_cancel() -> None:
 
 
 @pytest.mark.parametrize("client_name", CLIENTS)
-@pytest.mark.parametrize("server_name", ["python-1", "python-2"])
-def test_a_conversation_without_a_cancel_is_not_touched(client_name: str, server_name: str) -> None:
-    proxied = pair(client_name, server_name).proxied("never", "obedient")
+def test_a_conversation_without_a_cancel_is_not_touched(client_name: str) -> None:
+    proxied = pair(client_name, "python-1").proxied("never", "obedient")
     assert proxied.outcome == "done"
     assert proxied.complaints == []
     assert proxied.goes_on
