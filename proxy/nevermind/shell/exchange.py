@@ -1,0 +1,309 @@
+"""One session between two transports, under Trio: readers, writers, the timer, the end.
+
+All pairings but stdin and stdout with a process, which ``pump`` carries.  Knows neither
+sockets nor WebSockets, only what a transport can do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Protocol
+
+import trio
+
+from nevermind.mailbox import Mailbox
+from nevermind.messages import Message
+from nevermind.notes import Diverted, Note
+from nevermind.outbox import Outbox
+from nevermind.peers import Peer
+from nevermind.session import Session
+from nevermind.shell.ending import GRACE_WHILE_WAITING, QUIET, READING
+from nevermind.shell.side import Side
+from nevermind.shell.transports.transport import (
+    GOING_AWAY,
+    INTERNAL_ERROR,
+    TOO_BIG,
+    ByteTransport,
+    ConnectionLost,
+    Goodbye,
+    MessageTransport,
+)
+
+
+class NoteWriter(Protocol):
+    """Where notes go; it must neither block nor raise."""
+
+    def write(self, notes: list[Note | Diverted], now: float) -> None:
+        """Take ``notes``, made at ``now``."""
+
+
+class Exchange:
+    """Carries one session's messages until it is over; ``run`` it once.
+
+    Whether a peer is ``messaging`` must agree with its transport.  ``grace`` is in seconds:
+    how long the server may go on once the client has ended.  ``patience`` likewise: how long
+    a client may take nothing of the last that it is to get.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        client: ByteTransport | MessageTransport,
+        server: ByteTransport | MessageTransport,
+        *,
+        journal: NoteWriter,
+        grace: float,
+        patience: float = GRACE_WHILE_WAITING,
+    ) -> None:
+        self._session = session
+        self._journal = journal
+        self._grace = grace
+        self._patience = patience
+        self._client = Side(Peer.CLIENT, session, client)
+        self._server = Side(Peer.SERVER, session, server)
+        self._sides = (self._client, self._server)
+        self._timer = trio.CancelScope()
+        self._due: float | None = None
+        self._news = trio.Event()
+        self._course = trio.CancelScope()
+        self._stop: Goodbye | None = None
+
+    @property
+    def goodbyes(self) -> dict[Peer, Goodbye | None]:
+        """How each peer ended; None for one that we have ended."""
+        return {side.peer: side.goodbye for side in self._sides}
+
+    def stop(self, goodbye: Goodbye) -> None:
+        """End both connections now, with this goodbye."""
+        self._stop = self._stop or goodbye
+        self._course.cancel()
+
+    async def run(self) -> None:
+        """Carry messages until one side has ended and the other has been told."""
+        async with trio.open_nursery() as self._nursery:
+            for side in self._sides:
+                self._nursery.start_soon(self._read, side)
+                self._nursery.start_soon(self._write, side)
+                self._nursery.start_soon(self._watch, side)
+            self._nursery.start_soon(self._keep_time)
+            try:
+                with self._course:
+                    await self._until_the_end()
+            except BaseException:
+                self._stop = self._stop or Goodbye(GOING_AWAY)
+                raise
+            finally:
+                with trio.CancelScope(shield=True):
+                    await self._close()
+            self._nursery.cancel_scope.cancel()
+
+    # ------------------------------------------------------------------ carrying
+
+    async def _read(self, side: Side) -> None:
+        peer, session = side.peer, self._session
+        other = self._other(side)
+        try:
+            with side.reading:
+                while True:
+                    while not session.may_read(peer):
+                        other.room = trio.Event()
+                        await other.room.wait()
+                    received = await side.transport.receive()
+                    if received is None:
+                        side.goodbye = side.goodbye or side.transport.goodbye
+                        break
+                    now = side.read_at = trio.current_time()
+                    if isinstance(received, Message):
+                        session.receive_message(peer, received, now)
+                    else:
+                        session.receive_data(peer, received, now)
+                    self._settle(now)
+        except ConnectionLost as lost:
+            side.goodbye = side.goodbye or lost.goodbye
+            self._deafen(side)
+            self._nursery.start_soon(self._end, side)
+        session.receive_eof(peer, trio.current_time())
+        side.over = True
+        self._settle(trio.current_time())
+
+    async def _write(self, side: Side) -> None:
+        while True:
+            await side.wake.wait()
+            side.wake = trio.Event()
+            side.sending = True
+            try:
+                while side.queue.pending:
+                    await side.transport.send(side.queue)  # type: ignore[arg-type]
+                    side.room.set()
+                    self._tell()
+            except ConnectionLost:
+                self._deafen(side)
+            side.sending = False
+            self._tell()
+
+    def _settle(self, now: float) -> None:
+        """Send what the session has queued, pass its notes on, mind the time."""
+        for side in self._sides:
+            queue = side.queue
+            if side.deaf:
+                queue.clear()
+            elif isinstance(queue, Mailbox) and queue.overlong:
+                self._give_up(side, queue.overlong)
+            elif queue.pending and not side.sending:
+                self._send_now(side)
+        notes = self._session.take_notes()
+        if notes:
+            self._journal.write(notes, now)
+        due = self._session.next_deadline()
+        if due != self._due:
+            self._due = due
+            self._timer.deadline = math.inf if due is None else due
+        self._tell()
+
+    def _send_now(self, side: Side) -> None:
+        """Spare the writer's turn where there is room at once."""
+        if isinstance(side.queue, Outbox):
+            try:
+                side.transport.send_now(side.queue)  # type: ignore[union-attr]
+            except ConnectionLost:
+                self._deafen(side)
+            side.room.set()
+        if side.queue.pending:
+            side.wake.set()
+
+    async def _keep_time(self) -> None:
+        while True:
+            due = self._due = self._session.next_deadline()
+            deadline = math.inf if due is None else due
+            with trio.CancelScope(deadline=deadline) as self._timer:
+                await trio.sleep_forever()
+            now = trio.current_time()
+            self._session.expire(now)
+            self._settle(now)
+
+    async def _watch(self, side: Side) -> None:
+        await side.transport.lost()
+        self._deafen(side)
+
+    def _deafen(self, side: Side) -> None:
+        side.deaf = True
+        side.queue.clear()
+        side.room.set()
+        self._tell()
+
+    def _give_up(self, side: Side, size: int) -> None:
+        """What is to be sent to ``side`` is one message, and too big for it."""
+        why = f"a message of {size} bytes or more is too big"
+        side.goodbye = Goodbye(TOO_BIG, why, lost=True)
+        self._deafen(side)
+        side.reading.cancel()
+        self._nursery.start_soon(self._end, side)
+
+    # ------------------------------------------------------------------ the end
+
+    async def _until_the_end(self) -> None:
+        client, server = self._client, self._server
+        await self._until(lambda: client.over or client.deaf or server.over)
+        if not server.over:
+            await self._follow_client()
+        if not server.over:
+            return
+        await self._deliver()
+        if server.transport.still_receives:
+            if client.transport.half_closes:
+                await client.transport.finish()
+                await self._until(lambda: client.over or client.deaf or server.deaf)
+            else:
+                client.reading.cancel()
+                await self._end(client)
+            await self._follow_client()
+
+    async def _follow_client(self) -> None:
+        """The client has ended: so does the server, within the grace."""
+        client, server = self._client, self._server
+        transport = server.transport
+        hears = client.transport.half_closes
+        began = trio.current_time()
+        if not client.over:  # nobody reads what it asks for; what it had written counts
+            await self._until(lambda: client.over, began + QUIET)
+            client.reading.cancel()
+        told = overtime = False
+        while not server.over or transport.still_receives:
+            if client.over and server.delivered and not told:
+                told = True
+                await transport.finish()
+            waiting = hears and not client.deaf and self._session.statistics().waiting > 0
+            until = began + self._grace
+            if waiting:
+                overtime = overtime or trio.current_time() >= until
+                until = began + max(self._grace, GRACE_WHILE_WAITING)
+            elif overtime:
+                # the answer was known by its head; its rest may still be arriving
+                until = min(began + GRACE_WHILE_WAITING, server.read_at + QUIET)
+            elif told and not transport.half_closes:
+                return  # it has not seen an end, and nobody waits for it
+            if trio.current_time() >= until:
+                return
+            await self._news_or(until)
+
+    async def _deliver(self) -> None:
+        """Let a slow client have all of it, as long as it takes any."""
+        client = self._client
+        pending, until = client.queue.pending, trio.current_time() + self._patience
+        while not client.delivered and trio.current_time() < until:
+            await self._news_or(until)
+            if client.queue.pending < pending:
+                pending, until = client.queue.pending, trio.current_time() + self._patience
+
+    async def _close(self) -> None:
+        """Close the server, deliver its last words, close the client."""
+        if self._stop is not None:
+            async with trio.open_nursery() as nursery:
+                for side in self._sides:
+                    nursery.start_soon(self._end, side)
+            return
+        await self._end(self._server)
+        await self._until(lambda: self._server.over, trio.current_time() + READING)
+        await self._deliver()
+        await self._end(self._client)
+
+    async def _end(self, side: Side) -> None:
+        if side.closed is not None:
+            await side.closed.wait()
+            return
+        side.closed = trio.Event()
+        try:
+            await side.transport.close(self._farewell(side))
+        finally:
+            side.closed.set()
+
+    def _farewell(self, side: Side) -> Goodbye:
+        """What to tell ``side``: why we end it, else how the other one has ended."""
+        if self._stop is not None:
+            return self._stop
+        if side.goodbye is not None and side.goodbye.lost:
+            return side.goodbye
+        other = self._other(side)
+        if other.goodbye is None or not other.goodbye.lost:
+            return other.goodbye or Goodbye()
+        code = INTERNAL_ERROR if side.peer is Peer.CLIENT else GOING_AWAY
+        if other.goodbye.code == TOO_BIG:
+            code = TOO_BIG
+        return Goodbye(code, f"{other.peer.value}: {other.goodbye.reason}")
+
+    def _other(self, side: Side) -> Side:
+        return self._server if side is self._client else self._client
+
+    def _tell(self) -> None:
+        self._news.set()
+
+    async def _until(self, holds: Callable[[], bool], deadline: float = math.inf) -> None:
+        """Wait until ``holds``, or for the deadline."""
+        while not holds() and trio.current_time() < deadline:
+            await self._news_or(deadline)
+
+    async def _news_or(self, deadline: float) -> None:
+        self._news = trio.Event()
+        with trio.move_on_at(deadline):
+            await self._news.wait()
