@@ -1,0 +1,288 @@
+"""Requests: tracked, counted, or sent under a fresh wire id; always forwarded."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from nevermind.envelopes import look
+from nevermind.ids import Key, spell
+from nevermind.ledger import FORWARD
+from nevermind.lifecycle import State
+from nevermind.notes import What
+from nevermind.peers import Peer
+from nevermind.policy import IdReuse, Policy
+from nevermind.spans import SCAN_LIMIT
+from nevermind.uses import Use
+from proxy.court import Court
+from proxy.messages import OWED, Spelling, answer, call, cancel, progress
+
+BOTH = pytest.mark.parametrize("asker", list(Peer), ids=("client asks", "server asks"))
+
+
+def reused(asker: Peer = Peer.CLIENT, id: Spelling = 7, token: Spelling | None = None) -> Court:
+    """A court before which a request of this id has been cancelled."""
+    court = Court()
+    court.hear(asker, call(id, token=token))
+    court.hear(asker, cancel(id))
+    return court
+
+
+def seen(court: Court, asker: Peer, body: bytes) -> tuple[Key, Key | None]:
+    """The id and the progress token that the receiver of ``body`` sees."""
+    sent = court.sent(asker, body)
+    assert isinstance(sent, bytes)
+    message = json.loads(sent)
+    meta = message["params"].get("_meta", {})
+    return message["id"], meta.get("progressToken")
+
+
+@BOTH
+class TestTracking:
+    """What is remembered of a request."""
+
+    def test_a_plain_one(self, asker: Peer) -> None:
+        """When it was read, and its method; a block of them shares that."""
+        court = Court(now=2.0)
+        assert court.hear(asker, call(7)) is FORWARD
+        assert court.record(7, asker) == (2.0, "tools/call")
+
+    def test_one_with_a_token(self, asker: Peer) -> None:
+        """It owns the token."""
+        court = Court()
+        assert court.hear(asker, call(7, token="t")) is FORWARD
+        use = court.record(7, asker)
+        assert isinstance(use, Use)
+        assert use.tokens == ("t",)
+        assert court.books(asker).tokens.look_up("t") == (True, use)
+
+    def test_one_whose_id_cannot_be(self, asker: Peer) -> None:
+        """It passes; the token that it carries is spoken for."""
+        court = reused(asker, token="t")
+        assert court.hear(asker, call(b"null", token="t")) is FORWARD
+        assert court.books(asker).tokens.look_up("t") is None
+        assert court.books(asker).requests.live_count() == 0
+
+    def test_several_uses(self, asker: Peer) -> None:
+        """They are counted, and each token is theirs."""
+        court = Court()
+        for token in (None, "t", "t", "u"):
+            assert court.hear(asker, call(7, token=token)) is FORWARD
+        use = court.record(7, asker)
+        assert isinstance(use, Use)
+        assert (use.uses, use.tokens, use.shared) == (4, ("t", "u"), True)
+        assert court.state(7, asker) is State.AMBIGUOUS
+        assert court.books(asker).tokens.look_up("u") == (True, use)
+
+    def test_very_many_tokens_of_one_id(self, asker: Peer) -> None:
+        """Those that are too many pass, also if they were late before."""
+        court = Court()
+        court.hear(asker, call(1, token="t99"))
+        court.hear(asker, cancel(1))
+        for n in range(100):
+            court.hear(asker, call(7, token=f"t{n}"))
+        use = court.record(7, asker)
+        assert isinstance(use, Use)
+        assert (use.uses, len(use.tokens)) == (100, 64)
+        assert court.books(asker).tokens.look_up("t63") == (True, use)
+        assert court.books(asker).tokens.look_up("t64") is None
+        assert court.books(asker).tokens.look_up("t99") is None
+
+    def test_an_answered_id(self, asker: Peer) -> None:
+        """Is an ordinary request again."""
+        court = Court()
+        court.hear(asker, call(7))
+        court.hear(asker.other, answer(7))
+        assert court.hear(asker, call(7)) is FORWARD
+        assert court.state(7, asker) is State.IN_FLIGHT
+
+    def test_beyond_the_bound(self, asker: Peer) -> None:
+        """A new request passes untracked, and nothing that has ended is certain any more."""
+        court = Court(Policy(live_limit=2))
+        court.hear(asker, call(1))
+        court.hear(asker, cancel(1))
+        court.hear(asker, call(2))
+        court.hear(asker, call(3))
+        verdict = court.hear(asker, call(4))
+        assert verdict.untracked
+        assert verdict.held is None
+        assert court.state(4, asker) is State.ABSENT
+        assert court.state(1, asker) is State.ABSENT
+        assert court.books(asker).unsure
+        assert court.hear(asker, call(3)) is FORWARD, "a further use of a tracked id is counted"
+        assert court.state(3, asker) is State.AMBIGUOUS
+
+
+@BOTH
+class TestReuse:
+    """An id that is used again while its tombstone stands."""
+
+    @pytest.mark.parametrize("id", [7, "a", 10**30, b"7.0", b"1e5000"])
+    def test_it_goes_out_under_a_fresh_id(self, asker: Peer, id: Spelling) -> None:
+        """Of the same type; its own stays a tombstone."""
+        court = reused(asker, id)
+        verdict = court.hear(asker, call(id))
+        assert verdict.aliased
+        use = verdict.record
+        assert isinstance(use, Use)
+        assert isinstance(use.wire, str) == isinstance(id, str)
+        assert use.spelling == (id if isinstance(id, bytes) else json.dumps(id).encode())
+        assert use.name is not None
+        assert court.alias(use.name, asker) is use
+        assert court.state(use.wire, asker) is State.IN_FLIGHT
+        assert court.state(use.name, asker) is State.TOMBSTONE
+
+    def test_only_the_id_is_replaced(self, asker: Peer) -> None:
+        """Where the token is another."""
+        court = reused(asker, token="t")
+        wire, token = seen(court, asker, call(7, token="u"))
+        assert wire != 7
+        assert token == "u"
+
+    def test_the_same_token_is_replaced_too(self, asker: Peer) -> None:
+        """Its progress is told from the old one's."""
+        court = reused(asker, token="t")
+        wire, token = seen(court, asker, call(7, token="t"))
+        assert token not in (None, "t")
+        use = court.alias(7, asker)
+        assert use.wire == wire
+        assert use.tokens == (token,)
+
+    def test_a_token_equals_another_by_its_value(self, asker: Peer) -> None:
+        """However it is spelled."""
+        court = reused(asker, token=3)
+        _, token = seen(court, asker, call(7, token=b"3.0"))
+        assert isinstance(token, int)
+        assert token != 3
+        assert court.sent(asker.other, progress(token)) == progress(b"3.0")
+
+    def test_an_old_use_that_was_answered_in_between(self, asker: Peer) -> None:
+        """The tombstone stands all the same, so the next goes under a fresh id again."""
+        court = reused(asker)
+        first, _ = seen(court, asker, call(7))
+        court.hear(asker.other, answer(spell(first)))
+        second, _ = seen(court, asker, call(7))
+        assert second not in (7, first)
+
+    def test_again_and_again(self, asker: Peer) -> None:
+        """Every use has tokens of its own: the old ones are late."""
+        court = reused(asker, token="t")
+        known: set[Key | None] = {"t"}
+        for _ in range(5):
+            _, token = seen(court, asker, call(7, token="t"))
+            assert token not in known
+            known.add(token)
+            court.hear(asker, cancel(7))
+        assert court.sent(asker.other, progress("t")) is What.LATE_PROGRESS
+
+    def test_while_the_new_one_is_live_a_further_use_shares_its_id(self, asker: Peer) -> None:
+        """Both are ambiguous then."""
+        court = reused(asker, token="t")
+        wire, token = seen(court, asker, call(7, token="t"))
+        assert seen(court, asker, call(7, token="t")) == (wire, token)
+        assert seen(court, asker, call(7, token="u")) == (wire, "u")
+        use = court.alias(7, asker)
+        assert (use.uses, use.state, use.tokens) == (3, State.AMBIGUOUS, (token, "u"))
+
+    def test_sharing_without_tokens(self, asker: Peer) -> None:
+        """Nothing but the id is replaced."""
+        court = reused(asker)
+        wire, _ = seen(court, asker, call(7))
+        assert seen(court, asker, call(7)) == (wire, None)
+
+    def test_forwarding_instead(self, asker: Peer) -> None:
+        """``--id-reuse forward``: the new request takes the id over."""
+        court = Court(Policy(id_reuse=IdReuse.FORWARD))
+        court.hear(asker, call(7))
+        court.hear(asker, cancel(7))
+        assert court.hear(asker, call(7)) is FORWARD
+        assert court.state(7, asker) is State.IN_FLIGHT
+        assert court.hear(asker.other, answer(7)).held is None
+
+    def test_a_request_that_cannot_be_edited(self, asker: Peer) -> None:
+        """It takes the id over: its answer comes under that."""
+        court = reused(asker)
+        body = b'{"id":7,"method":"x","params":NaN,"z":"%b"}' % (b"z" * SCAN_LIMIT)
+        assert court.hear(asker, body) is FORWARD
+        assert court.state(7, asker) is State.IN_FLIGHT
+        assert court.hear(asker.other, answer(7)).held is None
+
+    def test_a_further_use_that_cannot_be_edited(self, asker: Peer) -> None:
+        """It goes under its own name, beside the one that does not."""
+        court = reused(asker)
+        wire, _ = seen(court, asker, call(7))
+        body = b'{"id":7,"method":"x","params":NaN,"z":"%b"}' % (b"z" * SCAN_LIMIT)
+        assert court.hear(asker, body) is FORWARD
+        assert court.state(7, asker) is State.IN_FLIGHT
+        assert court.sent(asker.other, answer(7)) == answer(7)
+        assert court.sent(asker.other, answer(spell(wire))) == answer(7)
+
+
+@BOTH
+class TestIssuedRange:
+    """An id or token that a peer takes from the range in which ours are."""
+
+    def test_an_id(self, asker: Peer) -> None:
+        """It goes out under a fresh one: an answer to it could be ours."""
+        court = reused(asker)
+        wire, _ = seen(court, asker, call(7))
+        assert isinstance(wire, int)
+        for its_own in (wire, wire + 1):
+            other, _ = seen(court, asker, call(its_own))
+            assert other not in (wire, its_own)
+            assert court.sent(asker.other, answer(spell(other))) == answer(its_own)
+
+    def test_a_token(self, asker: Peer) -> None:
+        """Where the request is translated at all."""
+        court = reused(asker, token=3)
+        _, token = seen(court, asker, call(7, token=3))
+        assert isinstance(token, int)
+        court.hear(asker, cancel(7))
+        _, other = seen(court, asker, call(7, token=token + 1))
+        assert other != token + 1
+
+    def test_an_id_that_is_in_flight_already(self, asker: Peer) -> None:
+        """Forwarding then counts one more use of it."""
+        court = reused(asker)
+        wire, _ = seen(court, asker, call(7))
+        assert isinstance(wire, int)
+        late = Court(Policy(id_reuse=IdReuse.FORWARD))
+        late.books(asker).fresh.issue(0)
+        late.hear(asker, call(wire))
+        late.hear(asker, call(wire))
+        assert late.state(wire, asker) is State.AMBIGUOUS
+
+
+class TestOwed:
+    """Where an answer is owed a cancelled id is no obstacle."""
+
+    def test_a_cancelled_id_has_two_uses(self) -> None:
+        """And nothing is late, for it is ambiguous."""
+        court = Court(dialect=OWED)
+        court.client(call(7, token="t", dialect=OWED))
+        court.client(cancel(7, dialect=OWED))
+        assert court.client(call(7, dialect=OWED)) is FORWARD
+        use = court.record(7)
+        assert isinstance(use, Use)
+        assert (use.uses, use.state, use.cancelled_at) == (2, State.AMBIGUOUS, None)
+        assert court.books().tokens.look_up("t") == (True, use)
+
+    def test_a_settled_id_is_free(self) -> None:
+        """No fresh id."""
+        court = Court(dialect=OWED)
+        court.client(call(7, dialect=OWED))
+        court.client(cancel(7, dialect=OWED))
+        court.server(answer(7))
+        assert court.client(call(7, dialect=OWED)) is FORWARD
+        assert court.state(7) is State.IN_FLIGHT
+
+    def test_both_kinds_of_token(self) -> None:
+        """A dialect may have several."""
+        court = Court(dialect=OWED)
+        body = b'{"id":7,"method":"x","params":{"workDoneToken":1,"partialResultToken":"p"}}'
+        assert look(body, OWED) == court.judge.look(body)
+        court.client(body)
+        use = court.record(7)
+        assert isinstance(use, Use)
+        assert use.tokens == (1, "p")
