@@ -105,8 +105,9 @@ class Judge:
             case Cancel(id=key):
                 verdict = cancelling.cancel(ledger, sender, key, now)
                 if verdict.retractable and key is not None:
-                    # At once: the id may be used again in the next message.
-                    self.retract_from[sender](sender, key, now)
+                    if not spans.repeats_key(body, (*_ANSWER, self.dialect.cancel_id)):
+                        # At once: the id may be used again in the next message.
+                        self.retract_from[sender](sender, key, now)
                 return verdict
             case Notification(subscription=subscription):
                 return progressing.tagged(ledger, sender, subscription)
