@@ -104,10 +104,10 @@ class Judge:
                 return progressing.progress(ledger, sender, token)
             case Cancel(id=key):
                 verdict = cancelling.cancel(ledger, sender, key, now)
-                if verdict.retractable and key is not None:
-                    if not spans.repeats_key(body, (*_ANSWER, self.dialect.cancel_id)):
-                        # At once: the id may be used again in the next message.
-                        self.retract_from[sender](sender, key, now)
+                paths = (*_ANSWER, self.dialect.cancel_id)
+                if verdict.retractable and key is not None and not spans.repeats_key(body, paths):
+                    # At once: the id may be used again in the next message.
+                    self.retract_from[sender](sender, key, now)
                 return verdict
             case Notification(subscription=subscription):
                 return progressing.tagged(ledger, sender, subscription)
