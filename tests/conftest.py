@@ -12,3 +12,4 @@ settings.load_profile("unhurried")
 
 for name in [name for name in os.environ if name.startswith("NEVERMIND_")]:
     del os.environ[name]
+os.environ["XDG_CONFIG_HOME"] = os.devnull  # where there is no nevermind.toml

@@ -6,7 +6,17 @@ import re
 
 import pytest
 
-from nevermind_config.values import Choice, Count, File, Flag, Kind, Seconds, Size
+from nevermind_config.values import (
+    Choice,
+    Count,
+    File,
+    Flag,
+    Kind,
+    Limit,
+    Name,
+    Seconds,
+    Size,
+)
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
@@ -39,6 +49,10 @@ KIB, MIB, GIB = 1024, 1024**2, 1024**3
         (Seconds(), "0.25", 0.25),
         (Seconds(), ".5", 0.5),
         (Seconds(), "1000000000", 1e9),
+        (Limit(), "0.5", 0.5),
+        (Limit(), "off", None),
+        (Name(), "lsp", "lsp"),
+        (Name(), "my server", "my server"),
         (File(), "log.txt", "log.txt"),
         (File(), "~/a b.log", "~/a b.log"),
     ],
@@ -85,6 +99,11 @@ def test_a_good_value_is_read(kind: Kind, text: str, value: object) -> None:
         (Seconds(), "1.2.3"),
         (Seconds(), "٣"),
         (Seconds(), "1000000001"),
+        (Limit(), "Off"),
+        (Limit(), "-1"),
+        (Name(), ""),
+        (Name(), " "),
+        (Name(), "a\nb"),
         (File(), ""),
         (File(), "a\0b"),
     ],
@@ -107,10 +126,16 @@ def test_a_bad_value_is_refused_by_its_name(kind: Kind, text: str) -> None:
         (Count(), 7, "7"),
         (Choice("a", "b"), "a", "a"),
         (Seconds(), 0.5, "0.5"),
+        (Seconds(), 0.0, "0"),
+        (Seconds(), 10.0, "10"),
+        (Seconds(), 1e7, "10000000"),
+        (Seconds(), 1e-6, "0.000001"),
+        (Limit(), 0.5, "0.5"),
+        (Limit(), None, "off"),
     ],
 )
 def test_a_value_is_shown_as_a_user_would_write_it(
-    kind: Kind, value: str | float, shown: str
+    kind: Kind, value: str | float | None, shown: str
 ) -> None:
     assert kind.show(value) == shown
     assert kind.read(shown) == value
