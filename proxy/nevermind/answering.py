@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nevermind.envelopes import Response
-from nevermind.ids import Key
+from nevermind.envelopes import Response, task_id
+from nevermind.ids import Key, twin
 from nevermind.ledger import FORWARD, Books, Ledger, Verdict
 from nevermind.lifecycle import Event, Ruling, State
 from nevermind.notes import What
@@ -15,8 +15,13 @@ from nevermind.uses import Record, Use
 _NOBODY = "nobody waits for an answer to this id"
 
 
-def response(ledger: Ledger, sender: Peer, answer: Response, now: float) -> Verdict:
-    """Rule on ``answer``, which ``sender`` sent; its issuer is the other peer."""
+def response(
+    ledger: Ledger, sender: Peer, answer: Response, body: bytes, now: float
+) -> Verdict:
+    """Rule on ``answer``, which ``sender`` sent; its issuer is the other peer.
+
+    ``body`` is its message, as far as it has come.
+    """
     books = ledger.books[sender.other]
     key = answer.id
     if key is None:
@@ -24,8 +29,7 @@ def response(ledger: Ledger, sender: Peer, answer: Response, now: float) -> Verd
     found = books.requests.locate(key)
     if found is None:
         if books.fresh.issued(key):
-            why = "answers a fresh id whose request is forgotten"
-            return Verdict(held=What.LATE_RESPONSE, why=why, name=key)
+            return _fresh(books, key)
         return _unasked(ledger, books, key)
     wire, state, record = found
     event = Event.RESPONSE
@@ -34,7 +38,8 @@ def response(ledger: Ledger, sender: Peer, answer: Response, now: float) -> Verd
     step = ledger.table[state, event]
     if step.ruling in (Ruling.LATE, Ruling.OWED, Ruling.SECOND_ANSWER):
         assert isinstance(record, Use)
-        return _late(ledger, books, key, record, answer, step.next, now)
+        task = task_id(body) if answer.creates_task else ""
+        return _late(ledger, books, key, record, answer, task, step.next, now)
     if step.ruling is Ruling.UNASKED:
         return _second(ledger, books, key, record)
     return _wanted(books, wire, record, step.next, answer)
@@ -47,10 +52,15 @@ def created_task(ledger: Ledger, sender: Peer, key: Key) -> None:
     if found is None or found[0] is not State.ANSWERED:
         return
     use = found[1] if isinstance(found[1], Use) else Use(key, found[1])
+    task_passed(books, use)
+    books.requests.move(use, State.ANSWERED)
+
+
+def task_passed(books: Books, use: Use) -> None:
+    """An answer that creates a task is let through: its token lives on with the task."""
     use.task = True
     books.tokens.release(use)
     use.tokens = ()
-    books.requests.move(use, State.ANSWERED)
 
 
 def _wanted(books: Books, wire: Key, record: Record, into: State, answer: Response) -> Verdict:
@@ -63,9 +73,7 @@ def _wanted(books: Books, wire: Key, record: Record, into: State, answer: Respon
         record = requests.promote(wire)
     record.uses -= 1
     if answer.creates_task:
-        record.task = True
-        books.tokens.release(record)
-        record.tokens = ()
+        task_passed(books, record)
     if into is State.ANSWERED:
         books.tokens.end(record)
     requests.move(record, into)
@@ -78,19 +86,20 @@ def _late(
     key: Key,
     use: Use,
     answer: Response,
+    task: str,
     into: State,
     now: float,
 ) -> Verdict:
-    """An answer to a cancelled request."""
+    """An answer to a cancelled request; ``task`` is the id of the task that it creates, if any."""
     edits = _back(use)
     name = key if use.name is None else use.name
     if use.state is not State.CANCELLED and books.requests.twin_in_flight(key):
         return Verdict(edits=edits, name=name, record=use)
-    if answer.creates_task and not use.superseded:
+    reap = bool(task) and ledger.policy.reap_tasks and use.state is not State.CANCELLED
+    certain = use.superseded or use.ours or reap
+    if answer.creates_task and not certain:
         ledger.overran(use, now)
-        use.task = True
-        books.tokens.release(use)
-        use.tokens = ()
+        task_passed(books, use)
         if into is not use.state:
             books.requests.move(use, into)
         return Verdict(edits=edits, name=name, record=use)
@@ -99,7 +108,7 @@ def _late(
     use.errors += answer.is_error
     if into is not use.state:
         books.requests.move(use, into)
-    if not use.superseded:
+    if not certain:
         match ledger.policy.late_response:
             case LateResponse.FORWARD:
                 return Verdict(edits=edits, name=name, record=use)
@@ -107,8 +116,35 @@ def _late(
                 return Verdict(edits=edits, name=name, record=use)
             case LateResponse.FORWARD_ERRORS if answer.is_error and first_error:
                 return Verdict(edits=edits, name=name, record=use)
-    why = "its id is in use again" if use.superseded else "the request was cancelled"
-    return Verdict(held=What.LATE_RESPONSE, why=why, name=name, record=use, edits=edits)
+    if use.ours:
+        why = "the proxy has answered in its place"
+    elif use.superseded:
+        why = "its id is in use again"
+    else:
+        why = "its task is cancelled in its place" if reap else "the request was cancelled"
+    return Verdict(
+        held=What.LATE_RESPONSE,
+        why=why,
+        name=name,
+        record=use,
+        edits=edits,
+        final=use.ours,
+        task=task,
+        reap=reap,
+    )
+
+
+def _fresh(books: Books, key: Key) -> Verdict:
+    """An answer to an id that we issued and nobody waits for: it may answer us."""
+    task = books.own.pop(key)
+    other = twin(key)
+    if task is None and other is not None:
+        task = books.own.pop(other)
+    if task is None:
+        why = "answers a fresh id whose request is forgotten"
+        return Verdict(held=What.LATE_RESPONSE, why=why, name=key)
+    why = "answers the proxy's own tasks/cancel"
+    return Verdict(held=What.SWALLOWED_ANSWER, why=why, name=key, final=True, task=task)
 
 
 def _second(ledger: Ledger, books: Books, key: Key, record: Record) -> Verdict:

@@ -24,7 +24,7 @@ from nevermind.outbox import Spoken
 from nevermind.peers import Peer
 from nevermind.policy import FirstCancel
 from nevermind.timeouts import Timeouts
-from nevermind.uses import Use
+from nevermind.uses import Record, Use
 
 _VERSION = b"io.modelcontextprotocol/protocolVersion"
 _SELF_DESCRIPTION = (
@@ -77,7 +77,7 @@ class Author:
         self.reaped = 0
 
     def used_again(self, issuer: Peer, key: Key, now: float) -> None:
-        """``issuer`` is about to ask under ``key``: what an older use still gets from us is void."""
+        """``issuer`` is about to ask under ``key``: older uses get no answer of ours any more."""
         requests = self._ledger.books[issuer].requests
         use = requests.newest_use(key) or requests.ended.get(key)
         if use is not None:
@@ -117,8 +117,9 @@ class Author:
             if at > use.due:
                 self.deadlines.set(Peer.CLIENT, use, at)
 
-    def cancelled(self, issuer: Peer, use: Use, now: float) -> None:
+    def cancelled(self, issuer: Peer, use: Record | None, now: float) -> None:
         """A cancel took effect on ``use``; a timeout counts on where an answer is owed."""
+        assert isinstance(use, Use)
         owed = self._ledger.table[use.state, Befalls.RESPONSE].ruling is Ruling.OWED
         waits = self._ledger.policy.answer_cancelled
         if waits == 0:
@@ -140,11 +141,11 @@ class Author:
         assert isinstance(use, Use)
         ledger = self._ledger
         books = ledger.books[issuer]
-        id = books.fresh.issue(use.wire)
+        wire = books.fresh.issue(use.wire)
         ledger.translates = True
-        books.own.put(id, verdict.task)
+        books.own.put(wire, verdict.task)
         meta = self._meta if issuer is Peer.CLIENT else b""
-        self.queues[issuer.other].speak(replies.cancel_task(spell(id), verdict.task, meta))
+        self.queues[issuer.other].speak(replies.cancel_task(spell(wire), verdict.task, meta))
         self.reaped += 1
         why = "an answer to a cancelled request created it"
         self._note(Event.REAP, issuer, use, now, why=why, task=verdict.task)

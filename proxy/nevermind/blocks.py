@@ -55,8 +55,16 @@ class Blocks:
         self._answers = sender is Peer.SERVER
         self._ours = judge.ledger.books[sender].requests
         self._theirs = judge.ledger.books[sender.other].requests
-        self._special = frozenset((dialect.cancel_method, dialect.progress_method))
+        special = frozenset((dialect.cancel_method, dialect.progress_method))
+        self._special: frozenset[str | None] = special
         self._limit = judge.policy.live_limit
+        if sender is Peer.CLIENT:
+            # A request with a clock has a record of its own; none at all is plain
+            # where each has one, or may say how to ask for its task.
+            timeouts = judge.author.timeouts
+            self._special |= timeouts.methods
+            if timeouts.general or judge.policy.reap_tasks:
+                self._limit = 0
         # Blank lines are noise, and the decoder skips them in silence.
         self._strict = sender is Peer.SERVER and judge.policy.noise is not Noise.FORWARD
 

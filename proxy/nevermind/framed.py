@@ -45,13 +45,13 @@ class FramedInbound:
             data = self._framing.feed(data, now)
         if data:
             self._one_by_one(data, now)
+        self._outbox.go_on(self._through is not None)
 
     def expire(self, now: float) -> None:
         """Time has passed: what has not become a header by now is none."""
         due = self._framing.still_at
         if due is not None and now >= due:
-            rest = self._framing.take()
-            self._framing.astray = True
+            rest = self._framing.give_up()
             self._mind_stray(rest, now)
             self._send(rest)
 

@@ -46,6 +46,7 @@ class Inbound:
         self._judge_block = Blocks(judge, sender).judge
         self._through: Through | None = None
         self._line_end: bool | None = None
+        self._torn = False
         noise = judge.policy.noise
         self._noise = noise if sender is Peer.SERVER and noise is not Noise.FORWARD else None
 
@@ -66,12 +67,12 @@ class Inbound:
         self._tidy()
 
     def _tidy(self) -> None:
-        """See whether nothing is held any more."""
+        """See whether nothing is held any more, and whether messages of ours may go."""
+        self._torn = self._torn and self._outbox.within_line
+        midway = self._through is not None or self._torn
+        self._outbox.go_on(midway)
         self._clean = (
-            self._quick
-            and not self._lines.size
-            and self._line_end is None
-            and self._through is None
+            self._quick and not self._lines.size and self._line_end is None and not midway
         )
 
     def _receive(self, data: bytes, now: float) -> None:
@@ -108,10 +109,12 @@ class Inbound:
         if begun:
             # A header whose body stalls is no header.
             self._send(rest)
+            self._torn = True
             self._tidy()
             return
         frames = heads(rest)
         stop = frames[-1].stop if frames else 0
+        self._outbox.take_cut_in()
         for frame in frames:
             self._line_end = self._judge_frame(rest, frame, now)
         if frames:
@@ -200,6 +203,8 @@ class Inbound:
         match = _LINE_END.match(data)
         assert match is not None
         stop = match.end()
+        if self._outbox.take_cut_in():
+            self._line_end = False
         if self._line_end:
             self._send(data[:stop])
         if stop < len(data) or data[:stop].endswith(b"\n"):

@@ -13,6 +13,7 @@ from dataclasses import replace
 import orjson
 
 from nevermind import answering, asking, cancelling, progressing, spans
+from nevermind.authoring import Author
 from nevermind.dialects import Dialect, Path
 from nevermind.envelopes import (
     Batch,
@@ -28,7 +29,7 @@ from nevermind.envelopes import (
     raw_members,
     read_path,
 )
-from nevermind.ids import Key, read_string
+from nevermind.ids import Key, read_string, shown
 from nevermind.ledger import FORWARD, Ledger, Verdict
 from nevermind.notes import Diverted, Event, Note, What
 from nevermind.peers import Peer
@@ -37,7 +38,11 @@ from nevermind.quicklook import REFUSALS, QuickLook
 from nevermind.uses import Use
 
 _ANSWER: tuple[Path, ...] = (("method",), ("id",), ("result",), ("error",))
-_TASK: tuple[Path, ...] = (("result", "task", "taskId"), ("result", "resultType"))
+_TASK: tuple[Path, ...] = (
+    ("result", "task", "taskId"),
+    ("result", "resultType"),
+    ("result", "taskId"),
+)
 _REASON = ("params", "reason")
 
 
@@ -48,7 +53,8 @@ Retract = Callable[[Peer, Key, float], object]
 class Judge:
     """The rules of one session, its ledger and what it has to tell.
 
-    ``retract_from`` says, per peer, how to take back what waits for it.
+    ``retract_from`` says, per peer, how to take back what waits for it;
+    ``author`` speaks for us.
     ``notes`` gathers until somebody takes it; ``forwarded`` and ``dropped``
     count messages.
     """
@@ -62,6 +68,7 @@ class Judge:
         self.forwarded = 0
         self.dropped: dict[What, int] = {}
         self.retract_from: dict[Peer, Retract] = {}
+        self.author = Author(self.ledger, self._add_note)
 
     def message(self, sender: Peer, body: bytes, now: float) -> bytes | None:
         """What to send on for ``body``, one whole message: itself, other bytes, or nothing."""
@@ -82,28 +89,39 @@ class Judge:
         if verdict is FORWARD:
             self.forwarded += 1
             return body
-        if verdict.held is not None and self.is_certain(envelope, body):
+        if verdict.held is not None and self.is_certain(envelope, verdict, body):
             self.drop(sender, envelope, verdict, body, now)
+            if verdict.reap:
+                self.author.reap(sender.other, verdict, now)
             return None
         self.forwarded += 1
         self.tell(sender, envelope, verdict, body, now)
+        self.let_through(sender, envelope, verdict, now)
         return spans.replace(body, verdict.edits) if verdict.edits else body
 
     def rule(self, sender: Peer, envelope: Envelope, body: bytes, now: float) -> Verdict:
         """The ledger's ruling; what it remembers has changed when this returns."""
-        ledger = self.ledger
+        ledger, author = self.ledger, self.author
         match envelope:
             case Request(id=key, method=method, tokens=tokens):
+                if author.active and key is not None:
+                    author.used_again(sender, key, now)
                 verdict = asking.request(ledger, sender, key, method, tokens, body, now)
                 if verdict.untracked:
                     self.untracked(sender, verdict.why, now)
+                elif author.active and key is not None:
+                    author.asked(sender, key, method, verdict, body, now)
                 return verdict
             case Response():
-                return answering.response(ledger, sender, envelope, now)
+                return answering.response(ledger, sender, envelope, body, now)
             case Progress(token=token):
+                if author.timeouts.any and sender is Peer.SERVER and token is not None:
+                    author.progressed(token, now)
                 return progressing.progress(ledger, sender, token)
             case Cancel(id=key):
                 verdict = cancelling.cancel(ledger, sender, key, now)
+                if verdict.effective and author.active:
+                    author.cancelled(sender, verdict.record, now)
                 paths = (*_ANSWER, self.dialect.cancel_id)
                 if verdict.retractable and key is not None and not spans.repeats_key(body, paths):
                     # At once: the id may be used again in the next message.
@@ -120,13 +138,23 @@ class Judge:
         self.ledger.books[sender].forget()
         self.notes.append(Note(event=Event.FORGET, issuer=sender, why=why))
 
-    def is_certain(self, envelope: Envelope, body: bytes) -> bool:
+    def let_through(self, sender: Peer, envelope: Envelope, verdict: Verdict, now: float) -> None:
+        """An answer passes, though it may have been held at first: then none of ours may."""
+        use = verdict.record
+        if not (isinstance(envelope, Response) and isinstance(use, Use)) or use.waits:
+            return
+        issuer = sender.other
+        self.author.withdraw(issuer, use, "an answer was let through", now)
+        if verdict.held is not None and envelope.creates_task and not use.superseded:
+            answering.task_passed(self.ledger.books[issuer], use)
+
+    def is_certain(self, envelope: Envelope, verdict: Verdict, body: bytes) -> bool:
         """The last doubt before a drop: repeated keys, and results that nobody could read."""
         dialect = self.dialect
         match envelope:
             case Response(scanned=scanned):
                 doubtful = dialect.creates_tasks and (b"task" in body or b"\\u00" in body)
-                if doubtful and scanned and _may_create_task(body):
+                if doubtful and scanned and not verdict.final and _may_create_task(body):
                     return False
                 paths = _ANSWER + _TASK if doubtful else _ANSWER
             case Cancel():
@@ -167,6 +195,8 @@ class Judge:
     ) -> None:
         """``answer``, which had been let through, was taken out of the queue as late."""
         verdict = cancelling.retracted(self.ledger, issuer, name, now)
+        if self.author.active:
+            self.author.cancelled(issuer, verdict.record, now)
         self.forwarded -= 1
         self.drop(issuer.other, answer, verdict, line, now)
 
@@ -178,6 +208,9 @@ class Judge:
         )
         if aside:
             self.notes.append(Diverted(line))
+
+    def _add_note(self, note: Note) -> None:
+        self.notes.append(note)
 
     def _batch(self, sender: Peer, batch: Batch, body: bytes, now: float) -> bytes | None:
         """Judge an array element by element; the bytes of kept ones are spliced."""
@@ -219,7 +252,7 @@ class Judge:
             event=event,
             what=verdict.held,
             issuer=issuer,
-            id=_shown(verdict.name),
+            id=None if verdict.name is None else shown(verdict.name),
             method=method,
             since_request_s=None if asked is None else now - asked,
             since_cancel_s=None if cancelled is None else now - cancelled,
@@ -227,11 +260,8 @@ class Judge:
             outcome=outcome,
             reason=_reason(body) if isinstance(envelope, Cancel) else None,
             why=verdict.why or None,
+            task=verdict.task or None,
         )
-
-
-def _shown(key: Key | None) -> int | str | None:
-    return f"{key[0] * int(key[1])}e{key[2]}" if isinstance(key, tuple) else key
 
 
 def _reason(body: bytes) -> str | None:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from nevermind.frames import Frame
 from nevermind.messages import Message, from_body, from_line
-from nevermind.outbox import Bytes, Outbox, Waiting
+from nevermind.outbox import OWN_LIMIT, Bytes, Outbox, Spoken, Waiting
 
 OVERHEAD = 64
 """Bytes that a message counts beyond its body: without them tiny ones would be unbounded."""
@@ -42,7 +42,8 @@ class Mailbox:
 
     ``limit`` is in bytes.  One message may exceed it: ``full`` only says that
     nothing more should be read from the other peer.  ``pending`` is how many
-    bytes wait, ``OVERHEAD`` for each message included.  A message that comes as
+    bytes wait, ``OVERHEAD`` for each message included, and ``own`` how many of them
+    are messages of ours, which do not count against the limit.  A message that comes as
     a stream, told apart by ``framing``, and is longer than ``longest`` bytes is not
     held: then ``overlong`` is its size as far as that is known, and nothing more is
     taken.
@@ -55,7 +56,9 @@ class Mailbox:
         "_limit",
         "_longest",
         "_messages",
+        "_mine",
         "overlong",
+        "own",
         "pending",
     )
 
@@ -66,13 +69,20 @@ class Mailbox:
         self._messages: deque[Message | None] = deque()
         self._first = 0
         self._begun = False
+        self._mine: dict[int, int] = {}
+        self.own = 0
         self.overlong = 0
         self.pending = 0
 
     @property
     def full(self) -> bool:
         """True while the other peer should not be read."""
-        return self.pending >= self._limit
+        return self.pending - self.own >= self._limit
+
+    @property
+    def flooded(self) -> bool:
+        """True while this peer itself should not be read: it makes us say too much."""
+        return self.own >= OWN_LIMIT
 
     def put(self, message: Message) -> None:
         """Queue ``message`` behind everything else."""
@@ -123,6 +133,7 @@ class Mailbox:
         if self._begun:
             message = self._messages.popleft()
             assert message is not None
+            self.own -= self._mine.pop(self._first, 0)
             self._first += 1
             self._begun = False
             self.pending -= len(message.body) + OVERHEAD
@@ -132,15 +143,18 @@ class Mailbox:
         self._first += len(self._messages)
         self._messages.clear()
         self._framing.take()
+        self._mine.clear()
         self._begun = False
-        self.pending = 0
+        self.pending = self.own = 0
 
     def waiting(self) -> list[Waiting]:
         """The messages that may still be withdrawn."""
         return [
             Waiting(self._first + n, message.body, 0)
             for n, message in enumerate(self._messages)
-            if message is not None and not (self._begun and n == 0)
+            if message is not None
+            and not (self._begun and n == 0)
+            and self._first + n not in self._mine
         ]
 
     def replace(self, number: int, part: bytes) -> None:
@@ -154,6 +168,40 @@ class Mailbox:
         else:
             self._messages[at] = None
             self.pending -= len(message.body) + OVERHEAD
+
+    def speak(self, message: bytes) -> Spoken:
+        """Queue ``message``, one JSON value of ours."""
+        spoken = Spoken(self)
+        spoken.number = number = self._first + len(self._messages)
+        self._mine[number] = len(message) + OVERHEAD
+        self.own += len(message) + OVERHEAD
+        self.put(from_body(message))
+        return spoken
+
+    def holds(self, spoken: Spoken) -> bool:
+        """Whether nothing of ``spoken`` has gone out yet."""
+        begun = self._begun and spoken.number == self._first
+        return spoken.number in self._mine and not begun
+
+    def take_back(self, spoken: Spoken) -> bool:
+        """Never send ``spoken``; False if it is too late for that."""
+        if spoken.number is None or not self.holds(spoken):
+            return False
+        self.own -= self._mine.pop(spoken.number)
+        self.replace(spoken.number, b"")
+        return True
+
+    def go_on(self, midway: bool) -> None:
+        """Whether a part of the last message is still to come: ours need not wait for it."""
+
+    def take_cut_in(self) -> bool:
+        """Whether a line end of ours has stood in for another: there are no line ends here."""
+        return False
+
+    @property
+    def within_line(self) -> bool:
+        """Whether what was queued last does not end with a newline: likewise."""
+        return False
 
     def _put_frame(self, data: bytes, frame: Frame) -> None:
         start, stop, body_start, body_stop = frame

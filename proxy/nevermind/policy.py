@@ -79,9 +79,10 @@ class Policy:
     dialect or another switch gives it; ``resolved`` fills it in.
 
     Times are seconds.  ``timeout`` is for the client's requests (None or 0:
-    no timeout), ``timeouts`` for those of single methods; requests that must not be cancelled and subscriptions have only what
-    is named here.  Progress starts the clock again, until ``max_timeout`` after
-    the request; a timeout that is longer than that holds all the same.
+    no timeout), ``timeouts`` for those of single methods; requests that must not
+    be cancelled and subscriptions have only what is named there.  Progress starts
+    the clock again, until ``max_timeout`` after the request; a timeout that is
+    longer than that holds all the same.
     ``answer_cancelled`` is how long after a cancel we answer the request
     ourselves (0: at once, None: never).  ``reap_tasks``: a task that answers
     a cancelled request is cancelled too.

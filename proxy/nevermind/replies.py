@@ -19,7 +19,7 @@ NAME = "nevermind"
 
 
 def cancelled(dialect: Dialect, id: bytes, waited: float) -> bytes:
-    """The answer to a cancelled request; ``id`` is its JSON, ``waited`` seconds since the cancel."""
+    """The answer to a request, ``id`` in JSON, that was cancelled ``waited`` seconds ago."""
     data: dict[str, object] = {"answeredBy": NAME, "secondsSinceCancel": round(waited, 3)}
     return _error(id, dialect.cancelled_code, f"Request cancelled (answered by {NAME})", data)
 

@@ -47,9 +47,12 @@ class Session:
     ) -> None:
         self._judge = Judge(policy or Policy(), dialect, nonce)
         limit, longest = self._judge.policy.queue_limit, self._judge.policy.max_message
-        self.outbox = {peer: Outbox(limit) for peer in Peer if peer not in messaging}
+        lines = not dialect.header_framed
+        self.outbox = {peer: Outbox(limit, lines=lines) for peer in Peer if peer not in messaging}
         self.mailbox = {peer: Mailbox(limit, longest, self._framing()) for peer in messaging}
         self._queues: dict[Peer, Queue] = {**self.outbox, **self.mailbox}
+        self._author = self._judge.author
+        self._author.queues = self._queues
         self._correspondence = {peer: self._correspond(peer) for peer in messaging}
         self._streams = {peer: self._direction(peer, quick) for peer in self.outbox}
         self._judge.retract_from = {peer: self._back(peer).retract for peer in Peer}
@@ -80,15 +83,21 @@ class Session:
         """Act on all deadlines up to ``now``."""
         for inbound in self._inbound.values():
             inbound.expire(now)
+        self._author.overdue(now)
 
     def next_deadline(self) -> float | None:
         """When ``expire`` should be called next, if nothing comes before."""
         due = [inbound.deadline for inbound in self._inbound.values()]
+        due.append(self._author.deadlines.next())
         return min((at for at in due if at is not None), default=None)
 
     def may_read(self, sender: Peer) -> bool:
-        """Whether ``sender`` should be read: False while its output waits for room."""
-        return not self._queues[sender.other].full
+        """Whether ``sender`` should be read.
+
+        False while its output waits for room, or while it makes us answer
+        faster than it reads.
+        """
+        return not (self._queues[sender.other].full or self._queues[sender].flooded)
 
     def take_notes(self) -> list[Note | Diverted]:
         """What happened since the last call."""
@@ -107,6 +116,9 @@ class Session:
             never_answered=ledger.cancelled - ledger.overrun,
             longest_overrun_s=ledger.longest_overrun,
             in_flight=ledger.in_flight(),
+            timed_out=self._author.timed_out,
+            answered=self._author.answered,
+            reaped=self._author.reaped,
             waiting=ledger.waiting(),
         )
 

@@ -107,9 +107,11 @@ class Through:
         changes: list[tuple[Span, bytes]] = []
         if envelope is not None:
             verdict = self._judge.rule(self._sender, envelope, data[:END], now)
-            late = verdict.held is not None and b"task" not in data[:END]
-            if overlong and late and not self._head.repeats:
+            certain = verdict.final or b"task" not in data[:END]
+            if overlong and verdict.held is not None and certain and not self._head.repeats:
                 self._dropped = verdict
+            else:
+                self._judge.let_through(self._sender, envelope, verdict, now)
             for path, new in verdict.edits:
                 span = self._head.find(path)
                 if span is not None:
@@ -204,6 +206,7 @@ class Through:
         else:
             envelope = UNDERSTANDABLE if kind else BROKEN
         verdict = self._judge.rule(self._sender, envelope, self._tail, now)
+        self._judge.let_through(self._sender, envelope, verdict, now)
         if isinstance(envelope, Request) and self._found and not envelope.tokens:
             self._judge.ledger.books[self._sender].tokens.forget_ended()
         span = tail.id_span
@@ -222,9 +225,10 @@ class Through:
         if token is None or found is None or found[0] is not State.IN_FLIGHT:
             # Somewhere in the middle: whose it is can't be told, so it passes.
             books.tokens.forget_ended()
-        elif envelope.id in books.requests.plain:
-            use = books.requests.promote(envelope.id)
-            use.tokens = (token,)
+        else:
+            plain = envelope.id in books.requests.plain
+            use = books.requests.promote(envelope.id) if plain else books.requests.live[envelope.id]
+            use.tokens = (*use.tokens, token)
             books.tokens.claim(use)
 
 

@@ -73,6 +73,11 @@ class Use:
         self.ours = False
         self.reply: Spoken | None = None
 
+    @property
+    def waits(self) -> bool:
+        """Whether it is in flight, cancelled ones left out."""
+        return self.state is State.IN_FLIGHT or self.state is State.AMBIGUOUS
+
 
 Record = Asked | Use
 
