@@ -73,6 +73,7 @@ class FieldCase:
     holds: str
     wire: tuple[Said | Happening, ...]
     options: str = ""
+    framing: str = "lines"
     stays: bool = False
     ignores: tuple[str, ...] = ()
     behind_shell: bool = False
@@ -99,7 +100,8 @@ def load_cases() -> list[FieldCase]:
             server = entry.pop("server", {})
             if "ignores" in server:
                 server["ignores"] = tuple(server["ignores"])
-            case = FieldCase(**entry | server | {"wire": read_script(entry["wire"])})
+            wire = read_script(entry["wire"], entry.get("framing", "lines"))
+            case = FieldCase(**entry | server | {"wire": wire})
             if case.id in cases:
                 raise ValueError(f"{path.name}: {case.id} is there twice")
             cases[case.id] = case
@@ -110,7 +112,18 @@ LINE = re.compile(r"(-->|--x|<--|x--) ((?:\([a-z0-9 ]+\) )*)(.*)")
 VARIANT = re.compile(r" +(--.*): (-->|--x|<--|x--)")
 
 
-def read_script(script: str) -> tuple[Said | Happening, ...]:
+def framed(text: bytes, framing: str) -> bytes:
+    """A message as it goes over the pipe."""
+    match framing:
+        case "lines":
+            return text + b"\n"
+        case "content-length":
+            return b"Content-Length: %d\r\n\r\n%b" % (len(text), text)
+        case _:
+            raise ValueError(f"unknown framing {framing!r}")
+
+
+def read_script(script: str, framing: str = "lines") -> tuple[Said | Happening, ...]:
     """The steps that a ``wire`` text describes."""
     steps: list[Said | Happening] = []
     for line in script.strip("\n").split("\n"):
@@ -123,15 +136,15 @@ def read_script(script: str) -> tuple[Said | Happening, ...]:
             last.variants[variant[1]] = Arrow(variant[2])
         elif message := LINE.fullmatch(line):
             modifiers = re.findall(r"\(([^)]*)\)", message[2])
-            steps += read_message(Arrow(message[1]), modifiers, message[3])
+            steps += read_message(Arrow(message[1]), modifiers, message[3], framing)
         elif not line.startswith("#"):
             raise ValueError(f"not a step: {line!r}")
     return tuple(steps)
 
 
-def read_message(arrow: Arrow, modifiers: list[str], text: str) -> list[Said]:
+def read_message(arrow: Arrow, modifiers: list[str], text: str, framing: str) -> list[Said]:
     """The message or messages of one line."""
-    said = Said(arrow, text.encode() + b"\n")
+    said = Said(arrow, framed(text.encode(), framing))
     times = 0
     for modifier in modifiers:
         match modifier.split():

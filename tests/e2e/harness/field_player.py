@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from e2e.harness.conversation import Conversation
-from e2e.harness.field_cases import Arrow, FieldCase, Happening, Id, Said
-from e2e.harness.messages import encode, log_message
+from e2e.harness.field_cases import Arrow, FieldCase, Happening, Id, Said, framed
+from e2e.harness.messages import ROOTS_CHANGED, Message, encode, log_message
 from e2e.harness.processes import resident_mib
 from e2e.harness.stage import Server
 
@@ -19,8 +19,9 @@ LONE_HOST = (sys.executable, str(Path(__file__).with_name("lone_host.py")))
 class FieldPlayer:
     """One case on its way through one conversation."""
 
-    def __init__(self, wire: Conversation) -> None:
+    def __init__(self, wire: Conversation, framing: str = "lines") -> None:
         self._wire = wire
+        self._framing = framing
         self._fresh_id: object = None
         self._helper = 0
         self._held: list[Said] | None = None
@@ -67,11 +68,15 @@ class FieldPlayer:
             case Arrow.TO_CLIENT:
                 self._wire.client_receives(said.data)
             case Arrow.KEPT_FROM_SERVER:
-                self._wire.never_reaches_server()
+                self._wire.passes_to_server(self._fence(ROOTS_CHANGED))
             case Arrow.KEPT_FROM_CLIENT:
-                self._wire.never_reaches_client()
+                self._wire.passes_to_client(self._fence(log_message()))
         if said.cut:
             self._wire.server_sees_end()
+
+    def _fence(self, message: Message) -> bytes:
+        """What is received next, because nothing that was sent before has been."""
+        return framed(encode(message)[:-1], self._framing)
 
     def _reaches_server_under_a_fresh_id(self, said: Said) -> None:
         sent, received = json.loads(said.data), json.loads(self._wire.line_at_server())
@@ -182,7 +187,7 @@ def conversation_for(case: FieldCase, options: str) -> Conversation:
 
 def play(case: FieldCase, options: str, wire: Conversation) -> None:
     """Play the case to its end; each message that was held back must have left a line."""
-    player = FieldPlayer(wire)
+    player = FieldPlayer(wire, case.framing)
     player.play(case.steps(options))
     if wire.proxy.takes_options:
         wire.logs_drops(player.drops)

@@ -28,6 +28,10 @@ class UnavailableError(Exception):
     """These peers cannot be had here; the text says why."""
 
 
+_unavailable: dict[str, UnavailableError] = {}
+"""What could not be installed in this run: a registry that is missing is asked once."""
+
+
 @functools.cache
 def python_with(*requirements: str) -> Path:
     """The folder of the programs of an environment of its own with these packages."""
@@ -67,12 +71,18 @@ def folder_with(packages: tuple[str, ...], install: Callable[[Path], None]) -> P
     version = f"py{sys.version_info.major}.{sys.version_info.minor}"
     name = "+".join([version, *packages]).replace("/", "-").replace("=", "")
     folder, ready = CACHE / name, CACHE / f"{name}.ready"
+    if name in _unavailable:
+        raise _unavailable[name]
     CACHE.mkdir(parents=True, exist_ok=True)
     with open(CACHE / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not ready.exists():
             shutil.rmtree(folder, ignore_errors=True)
-            install(folder)
+            try:
+                install(folder)
+            except UnavailableError as error:
+                _unavailable[name] = error
+                raise
             ready.touch()
     return folder
 
