@@ -6,9 +6,8 @@ as they came.  A repeated key is found at each place where it stands.
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 import msgspec
 
@@ -28,6 +27,8 @@ _LARGE = 16 * 1024
 
 _WORTHWHILE = 1024
 """Bytes of a value whose end it pays to know."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.$-]+")
 
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -78,14 +79,16 @@ def repeats_key(body: bytes, paths: Iterable[Path]) -> bool:
     What can't be made out counts as repeated: the caller is about to drop.
     """
     if b"\\u" not in body:
-        # With no escapes about, a key that stands nowhere twice is not repeated.
-        paths = [path for path in paths if any(body.count(_quoted(name)) > 1 for name in path)]
+        paths = [path for path in paths if any(_may_repeat(body, name) for name in path)]
     return any(_repeats(body, (0, len(body)), path) for path in paths)
 
 
-@lru_cache(maxsize=64)
-def _quoted(name: str) -> bytes:
-    return json.dumps(name).encode("ascii")
+def _may_repeat(body: bytes, name: str) -> bool:
+    """Whether ``name`` may be a key twice, where no escapes of four digits are about.
+
+    Only then can a plain name be spelled in another way.
+    """
+    return not _PLAIN.fullmatch(name) or body.count(b'"%b"' % name.encode("ascii")) > 1
 
 
 def _repeats(body: bytes, span: Span, path: Path) -> bool:
