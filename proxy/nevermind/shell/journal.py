@@ -64,8 +64,11 @@ class Journal:
         self._open_line = False
         self._failed = False
 
-    def write(self, notes: Iterable[Note | Diverted], now: float) -> None:
-        """Write ``notes`` in their order.  ``now`` is in seconds of a clock that only goes on."""
+    def write(self, notes: Iterable[Note | Diverted], now: float, **about: Member) -> None:
+        """Write ``notes`` in their order.  ``now`` is in seconds of a clock that only goes on.
+
+        ``about`` are members that each line gets besides: of which connection it tells.
+        """
         with self._lock:
             if self._limit.holds:
                 self._say_all(self._limit.release(now))
@@ -75,25 +78,25 @@ class Journal:
                 if isinstance(note, Diverted):
                     self._divert(note.data)
                 elif self._level >= _level(note.event) and self._limit.admit(note, now):
-                    self._say(note_members(note))
+                    self._say(note_members(note) | about)
             if self._limit.holds and self._alarm is None:
                 # nothing more may come, and then nobody would ever be told of the sums
                 self._alarm = threading.Timer(ALARM, self._release)
                 self._alarm.daemon = True
                 self._alarm.start()
 
-    def report(self, level: str, event: str, why: str) -> None:
+    def report(self, level: str, event: str, why: str, **about: Member) -> None:
         """Write a line about the session itself: ``event`` in a word, ``why`` in plain words."""
         with self._lock:
             if self._level >= LEVELS.index(level):
-                self._say({"event": event, "why": why})
+                self._say({"event": event, **about, "why": why})
 
-    def summary(self, statistics: Statistics) -> None:
+    def summary(self, statistics: Statistics, **about: Member) -> None:
         """Write the line that ends a session, after all that is still to be told."""
         with self._lock:
             self._say_all(self._limit.release(None))
             if self._level >= _INFO:
-                self._say(summary_members(statistics), always=True)
+                self._say(summary_members(statistics) | about, always=True)
 
     def close(self, timeout: float) -> bool:
         """Write what waits, for at most ``timeout`` seconds; whether all was written."""

@@ -143,6 +143,8 @@ def _counts(value: Member) -> str:
 
 _SHOWN: dict[str, Callable[[Member], str]] = {
     "count": lambda value: "" if value is None else f"{value} more",
+    "connection": lambda value: "" if value is None else f"connection {value}",
+    "address": _plain,
     "issuer": _plain,
     "id": _id,
     "method": _plain,
