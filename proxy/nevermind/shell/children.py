@@ -9,6 +9,7 @@ killed it is killed with us.
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import warnings
@@ -70,11 +71,15 @@ class Child:
 class Children:
     """All of them.  ``start`` and ``reap`` run on the main thread, whose end would kill them."""
 
-    def __init__(self, command: Sequence[str]) -> None:
-        """Raises ``CannotStart`` if ``command`` cannot be found or executed."""
+    def __init__(self, command: Sequence[str], descriptors: tuple[int, int]) -> None:
+        """``descriptors``: the soft and hard limit that servers get (getrlimit(2)).
+
+        Raises ``CannotStart`` if ``command`` cannot be found or executed.
+        """
         self._command = list(command)
         self._path = locate(command[0])
         self._environment = environment_as_found()
+        self._descriptors = descriptors
         self._living: dict[int, Child] = {}
 
     @property
@@ -90,6 +95,7 @@ class Children:
 
         def become() -> None:
             die_with_parent(signal.SIGKILL)
+            resource.setrlimit(resource.RLIMIT_NOFILE, self._descriptors)
             if os.getppid() != us:
                 os._exit(128 + signal.SIGKILL)
 

@@ -53,7 +53,7 @@ async def dial(
         raise CannotConnect(f"{to.endpoint}: no connection in {TIMEOUT:g} s") from None
     if not to.endpoint.messages:
         assert isinstance(stream, trio.SocketStream)
-        return SocketTransport(_take_over(stream))
+        return SocketTransport(take_over(stream))
     from nevermind.shell.transports import websocket
     from nevermind.shell.transports.wire import Wire
 
@@ -95,7 +95,7 @@ async def _reach(to: Dial) -> trio.SocketStream | trio.SSLStream[trio.SocketStre
     return secured
 
 
-def _take_over(stream: trio.SocketStream) -> socket.socket:
+def take_over(stream: trio.SocketStream) -> socket.socket:
     """The plain socket under ``stream``."""
     trios = stream.socket
     family, kind, protocol = trios.family, trios.type, trios.proto

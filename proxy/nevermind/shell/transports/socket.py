@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import socket
 
 from nevermind.shell.descriptors import CHUNK, Sink, Source
 from nevermind.shell.transports.descriptor import DescriptorTransport
-from nevermind.shell.transports.transport import Goodbye
+from nevermind.shell.transports.transport import PROTOCOL_ERROR, ConnectionLost, Goodbye
 
 _KEEPALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """Seconds of silence, seconds between probes, unanswered probes: a peer that vanished with
 its machine is found after two minutes, and an idle one is left in peace."""
 
+_HTTP = re.compile(rb"(?:GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|TRACE|CONNECT|PRI) ")
+
 
 class SocketTransport(DescriptorTransport):
-    """A connected stream socket, which is ours from now on."""
+    """A connected stream socket, which is ours from now on.
 
-    def __init__(self, connected: socket.socket) -> None:
+    ``strange``: anybody on this machine can connect to it, a web page's scripts among them.
+    """
+
+    def __init__(self, connected: socket.socket, *, strange: bool = False) -> None:
         connected.setblocking(False)
         if connected.family != socket.AF_UNIX:
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -26,6 +32,17 @@ class SocketTransport(DescriptorTransport):
                     connected.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
         super().__init__(_Reading(connected), _Writing(connected))
         self._socket = connected
+        self._suspicious = strange
+
+    async def receive(self) -> bytes | None:
+        """See ``ByteTransport``."""
+        data = await super().receive()
+        if self._suspicious and data is not None:
+            self._suspicious = False
+            if _HTTP.match(data):
+                # a browser's request: the lines of its body would be taken for messages
+                raise ConnectionLost("that was an HTTP request", PROTOCOL_ERROR)
+        return data
 
     async def close(self, goodbye: Goodbye) -> None:
         """See ``Transport``."""

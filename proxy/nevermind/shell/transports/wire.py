@@ -58,7 +58,7 @@ class Wire(trio.abc.Stream):
         """Nothing can be sent any more."""
         self.unsent = 0
         """Bytes that wait to be written."""
-        self._stream = stream
+        self.stream = stream
         self._head = head
         self._rest = rest
         self._response = None if head else b""
@@ -154,9 +154,9 @@ class Wire(trio.abc.Stream):
         would be lost with it (RFC 9112, section 9.6).
         """
         try:
-            if isinstance(self._stream, trio.abc.HalfCloseableStream):
-                await self._stream.send_eof()
-            while await self._stream.receive_some(CHUNK):
+            if isinstance(self.stream, trio.abc.HalfCloseableStream):
+                await self.stream.send_eof()
+            while await self.stream.receive_some(CHUNK):
                 pass
         except (trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError):
             pass
@@ -164,7 +164,7 @@ class Wire(trio.abc.Stream):
     async def shut(self) -> None:
         """Close the socket, whatever waits."""
         self.cut()
-        await trio.aclose_forcefully(self._stream)
+        await trio.aclose_forcefully(self.stream)
 
     # ------------------------------------------------------------------ inside
 
@@ -177,7 +177,7 @@ class Wire(trio.abc.Stream):
         data = b""
         if not self._cut:
             with trio.CancelScope() as self._reading:
-                data = bytes(await self._stream.receive_some(CHUNK))
+                data = bytes(await self.stream.receive_some(CHUNK))
                 self.heard_at = trio.current_time()
             self._reading = None
         return data
@@ -217,7 +217,7 @@ class Wire(trio.abc.Stream):
             try:
                 for at in range(0, len(data), SLICE):
                     part = memoryview(data)[at : at + SLICE]
-                    await self._stream.send_all(part)
+                    await self.stream.send_all(part)
                     self.unsent -= len(part)
                     self.wrote_at = trio.current_time()
                 done = True
