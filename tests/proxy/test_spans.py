@@ -215,13 +215,37 @@ class TestRepeatsKey:
         """Keys beside the paths may repeat: they are somebody else's."""
         assert not spans.repeats_key(body, [ID, TOKEN])
 
-    def test_what_cannot_be_made_out_counts_as_repeated(self) -> None:
-        """It is not certain."""
-        assert spans.repeats_key(b'{"id":1', [ID])
-        assert spans.repeats_key(b'{"x":NaN,"y":"%b","id":1}' % HUGE, [ID])
-        assert spans.repeats_key(
-            b'{"params":{"y":%b}}' % (b'{"a":1' * 4 + b"}" * 4 + b"]"), [TOKEN]
-        )
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b'{"id":1,"x":{"id":1}',
+            b'{"id":1,"\\u0069d"',
+            b'{"x":NaN,"y":"%b","z":["id"],"id":1}' % HUGE,
+            b'{"params":[1 2],"z" 3,"x":["params"]}',
+        ],
+        ids=("cut", "escaped", "huge", "garbled"),
+    )
+    def test_what_cannot_be_made_out_counts_as_repeated(self, body: bytes) -> None:
+        """It is not certain, once the key stands twice anywhere."""
+        assert spans.repeats_key(body, [ID, TOKEN])
+
+    def test_what_cannot_be_made_out_and_stands_once(self) -> None:
+        """It can't be a key twice."""
+        assert not spans.repeats_key(b'{"id":1', [ID])
+        assert not spans.repeats_key(b'{"x":NaN,"y":"%b","id":1}' % HUGE, [ID, TOKEN])
+
+    @pytest.mark.parametrize(
+        ("name", "body"),
+        [
+            ("a/b", b'{"a/b":1,"a\\/b":2}'),
+            ("\u00e9", '{"\u00e9":1,"\u00e9":2}'.encode()),
+            ('a"b', b'{"a\\"b":1,"a\\"b":2}'),
+        ],
+    )
+    def test_names_that_can_be_spelled_in_several_ways(self, name: str, body: bytes) -> None:
+        """Without an escape of four digits."""
+        assert spans.repeats_key(body, [(name,)])
+        assert not spans.repeats_key(body, [ID])
 
 
 @given(st.binary(max_size=60) | st.text(alphabet='{}[]",:\\ 1id', max_size=60).map(str.encode))
