@@ -91,8 +91,8 @@ class Prelude:
             load()
         finally:
             gc.enable()
-            loaded.release()
             self._signals.wake()
+            loaded.release()
 
     def _carry(self) -> None:
         """Pass lines on until something matters, a peer ends, or a signal or the engine comes."""

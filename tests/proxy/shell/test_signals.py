@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import select
 import signal
 import threading
@@ -27,8 +26,8 @@ def readable(fd: int) -> bool:
 
 def test_each_signal_is_noted_in_order(inbox: SignalInbox) -> None:
     assert not readable(inbox.fd)
-    os.kill(os.getpid(), SIGHUP)
-    os.kill(os.getpid(), SIGTERM)
+    signal.raise_signal(SIGHUP)
+    signal.raise_signal(SIGTERM)
     assert readable(inbox.fd)
     assert inbox.take() == [SIGHUP, SIGTERM]
     assert not readable(inbox.fd)
@@ -36,14 +35,14 @@ def test_each_signal_is_noted_in_order(inbox: SignalInbox) -> None:
 
 
 def test_a_keyboard_interrupt_is_a_signal_like_any_other(inbox: SignalInbox) -> None:
-    os.kill(os.getpid(), SIGINT)
+    signal.raise_signal(SIGINT)
     assert inbox.take() == [SIGINT]
 
 
 def test_a_storm_of_signals_does_not_block(inbox: SignalInbox) -> None:
     for _ in range(100_000):  # more than the pipe has room for
         inbox.wake()
-    os.kill(os.getpid(), SIGTERM)
+    signal.raise_signal(SIGTERM)
     assert inbox.take() == [SIGTERM]
     assert not readable(inbox.fd)
 
@@ -92,7 +91,7 @@ def test_what_was_ignored_stays_ignored_where_that_is_a_wish(number: int, kept: 
 
 def test_blocked_signals_wait_until_they_are_let_through(inbox: SignalInbox) -> None:
     inbox.block()
-    os.kill(os.getpid(), SIGTERM)
+    signal.raise_signal(SIGTERM)
     assert inbox.take() == []
     inbox.unblock()
     assert inbox.take() == [SIGTERM]
