@@ -7,6 +7,7 @@ Sans-I/O: what happened comes in with its time, ``decide`` says what to do now a
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nevermind.shell.signals import SIGINT, SIGKILL
@@ -54,15 +55,13 @@ class Act(enum.Enum):
 class View:
     """What the shell sees when it asks.
 
-    ``to_server`` and ``to_host`` are bytes that wait to be written.  ``waiting`` counts
-    uncancelled client requests without an answer.  ``reading`` is false while a full
-    queue keeps us from reading the server.  ``children`` says whether any process of the
-    tree may be left.
+    ``to_server`` and ``to_host`` are bytes that wait to be written.  ``reading`` is false
+    while a full queue keeps us from reading the server.  ``children`` says whether any
+    process of the tree may be left.
     """
 
     to_server: int = 0
     to_host: int = 0
-    waiting: int = 0
     reading: bool = True
     children: bool = True
 
@@ -70,12 +69,15 @@ class View:
 class Ending:
     """One run's end.  ``code`` is the exit code once ``decide`` has said ``LEAVE``.
 
-    ``grace`` is in seconds, all times are monotonic seconds.  ``begun`` is false as long
-    as there is nothing to decide.
+    ``grace`` is in seconds, all times are monotonic seconds.  ``waiting()`` counts the
+    client's uncancelled requests that have no answer; it may have to look at each, so it is
+    asked only once the plain grace is over.  ``begun`` is false as long as there is nothing
+    to decide.
     """
 
-    def __init__(self, grace: float) -> None:
+    def __init__(self, grace: float, waiting: Callable[[], int]) -> None:
         self._grace = grace
+        self._waiting = waiting
         self.begun = False
         self.deadline: float | None = None
         self.code = 0
@@ -203,10 +205,10 @@ class Ending:
         """
         short = ended_at + self._grace
         long = ended_at + max(self._grace, GRACE_WHILE_WAITING)
-        if not self._reader or self._output_complete:
+        if now < short or not self._reader or self._output_complete:
             return short
-        if view.waiting:
-            self._overtime = self._overtime or now >= short
+        if self._waiting():
+            self._overtime = True
             return long
         if self._overtime:
             return min(long, self._last_read + QUIET) if view.reading else long

@@ -225,7 +225,6 @@ class Pump:
         return View(
             to_server=self._up.outbox.pending,
             to_host=self._down.outbox.pending + self._down.sink.busy,
-            waiting=self._session.statistics().waiting,
             reading=self._down.reading,
             children=self._children,
         )

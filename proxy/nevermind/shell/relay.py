@@ -70,7 +70,7 @@ def run(
         prelude.host,
         (Source(server.stdout), Sink(server.stdin)),
         tree=ServerTree(server.pid, whole=server.adopts_orphans, others=server.elder),
-        ending=Ending(options.grace),
+        ending=Ending(options.grace, lambda: session.statistics().waiting),
         signals=server.signals,
         journal=journal,
     )

@@ -117,7 +117,7 @@ class Stage:
             ),
             (Source(self.server_stdout.source), Sink(self.server_stdin.sink)),
             tree=cast("ServerTree", self.tree),
-            ending=Ending(GRACE),
+            ending=Ending(GRACE, lambda: session.statistics().waiting),
             signals=cast("SignalInbox", self.signals),
             journal=self.journal,
             readiness=Readiness(nested=nested),

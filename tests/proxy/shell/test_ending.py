@@ -40,11 +40,13 @@ class Story:
     """
 
     def __init__(self, grace: float = GRACE) -> None:
-        self.ending = Ending(grace)
+        self.waiting = 0
+        self.ending = Ending(grace, lambda: self.waiting)
         self.now = 1000.0
         self.view = View()
 
-    def acts(self, **view: object) -> list[Act]:
+    def acts(self, *, waiting: int | None = None, **view: object) -> list[Act]:
+        self.waiting = self.waiting if waiting is None else waiting
         self.view = replace(self.view, **view)  # type: ignore[arg-type]
         done: list[Act] = []
         while acts := self.ending.decide(self.now, self.view):
@@ -169,7 +171,9 @@ class TestAnAnswerIsStillOwed:
     def test_the_grace_is_longer(self, story: Story) -> None:
         story.host_ends()
         story.acts(waiting=1)
-        assert story.wait_until_due() == GRACE_WHILE_WAITING
+        assert story.wait_until_due() == GRACE
+        assert story.acts() == []
+        assert story.wait_until_due() == GRACE_WHILE_WAITING - GRACE
         assert story.acts() == [TERMINATE]
 
     def test_a_grace_that_is_longer_still_is_kept(self) -> None:
