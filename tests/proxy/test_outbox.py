@@ -1,0 +1,281 @@
+"""What one peer has yet to be sent: in order, bounded, and some of it can be taken back."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nevermind.outbox import OWN_LIMIT, Outbox
+
+
+def filled(*parts: bytes, limit: int = 1000) -> Outbox:
+    """A queue in which these parts wait."""
+    outbox = Outbox(limit)
+    for part in parts:
+        outbox.append(part)
+    return outbox
+
+
+def content(outbox: Outbox) -> bytes:
+    """All that waits."""
+    return b"".join(outbox.buffers(1 << 30))
+
+
+class TestQueue:
+    """First in, first out."""
+
+    def test_in_order(self) -> None:
+        """Bytes and views alike."""
+        outbox = filled(b"one\n")
+        outbox.append(memoryview(b"xtwo\nx")[1:-1])
+        outbox.append_piece(b"thr")
+        outbox.append_piece(b"ee\n")
+        assert content(outbox) == b"one\ntwo\nthree\n"
+        assert outbox.pending == 14
+
+    def test_written_bytes_are_gone(self) -> None:
+        """Wherever the writing stopped."""
+        outbox = filled(b"one\n", b"two\n", b"three\n")
+        outbox.wrote(2)
+        assert content(outbox) == b"e\ntwo\nthree\n"
+        outbox.wrote(5)
+        assert content(outbox) == b"\nthree\n"
+        outbox.wrote(7)
+        assert content(outbox) == b""
+        assert outbox.pending == 0
+
+    def test_so_many_buffers_and_no_more(self) -> None:
+        """``writev`` takes so many."""
+        outbox = filled(b"a", b"b", b"c")
+        assert [bytes(view) for view in outbox.buffers(2)] == [b"a", b"b"]
+        assert outbox.buffers() == [b"a", b"b", b"c"]
+        assert Outbox(10).buffers() == []
+
+    def test_full(self) -> None:
+        """From its limit on; one part may exceed it."""
+        outbox = filled(limit=4)
+        assert (outbox.pending, outbox.full) == (0, False)
+        outbox.append(b"abc")
+        assert (outbox.pending, outbox.full) == (3, False)
+        outbox.append(b"defgh")
+        assert (outbox.pending, outbox.full) == (8, True)
+        outbox.wrote(4)
+        assert (outbox.pending, outbox.full) == (4, True)
+        outbox.wrote(1)
+        assert (outbox.pending, outbox.full) == (3, False)
+
+    def test_a_peer_that_is_gone(self) -> None:
+        """Nothing waits for it any more; what comes has new numbers."""
+        outbox = filled(b"one\n")
+        outbox.append_piece(b"t")
+        outbox.speak(b"{}")
+        outbox.wrote(1)
+        outbox.clear()
+        assert (content(outbox), outbox.pending, outbox.own) == (b"", 0, 0)
+        outbox.append(b"three\n")
+        [waiting] = outbox.waiting()
+        assert (waiting.number, waiting.gone) == (4, 0)
+
+
+class TestTakingBack:
+    """What has not begun to go out can still be replaced."""
+
+    def test_what_waits(self) -> None:
+        """Each part, with its number, and how much of it is gone."""
+        outbox = filled(b"one\n", b"two\n", b"three\n")
+        outbox.wrote(5)
+        assert outbox.waiting() == [(1, b"two\n", 1), (2, b"three\n", 0)]
+
+    def test_pieces_are_never_replaced(self) -> None:
+        """Of what has begun all is delivered."""
+        outbox = filled(b"one\n")
+        outbox.append_piece(b"tw")
+        outbox.append_piece(b"o\n")
+        outbox.append(b"three\n")
+        assert [waiting.number for waiting in outbox.waiting()] == [0, 3]
+        outbox.wrote(6)
+        assert [waiting.number for waiting in outbox.waiting()] == [3]
+
+    def test_a_part_is_replaced(self) -> None:
+        """By a shorter one."""
+        outbox = filled(b"one\ntwo\n", b"three\n")
+        outbox.replace(0, b"one\n")
+        assert content(outbox) == b"one\nthree\n"
+        assert outbox.pending == 10
+
+    def test_what_is_gone_stays_gone(self) -> None:
+        """The rest behind it is what is replaced."""
+        outbox = filled(b"one\ntwo\n", b"three\n")
+        outbox.wrote(4)
+        outbox.replace(0, b"one\n2\n")
+        assert content(outbox) == b"2\nthree\n"
+        assert outbox.pending == 8
+
+    def test_all_that_was_left_of_the_first(self) -> None:
+        """Then the next is first."""
+        outbox = filled(b"one\ntwo\n", b"three\n")
+        outbox.wrote(4)
+        outbox.replace(0, b"one\n")
+        assert content(outbox) == b"three\n"
+        assert outbox.waiting() == [(1, b"three\n", 0)]
+
+    def test_nothing_is_left(self) -> None:
+        """Empty parts are not written by themselves."""
+        outbox = filled(b"one\n", b"two\n", b"three\n")
+        outbox.replace(1, b"")
+        outbox.replace(0, b"")
+        assert outbox.buffers() == [b"three\n"]
+        assert outbox.pending == 6
+        outbox.replace(2, b"")
+        assert (outbox.buffers(), outbox.pending) == ([], 0)
+
+
+class TestOurOwn:
+    """Messages of ours take their turn, between messages of others."""
+
+    def test_as_lines_or_with_a_header(self) -> None:
+        """As the peer wants them."""
+        lines, headers = Outbox(10), Outbox(10, lines=False)
+        lines.speak(b"{}")
+        headers.speak(b"{}")
+        assert content(lines) == b"{}\n"
+        assert content(headers) == b"Content-Length: 2\r\n\r\n{}"
+
+    def test_they_do_not_count_against_the_limit(self) -> None:
+        """They never wait for room."""
+        outbox = filled(b"ab\n", limit=4)
+        outbox.speak(b"{}")
+        assert (outbox.pending, outbox.own, outbox.full) == (6, 3, False)
+        outbox.append(b"\n")
+        assert outbox.full
+        outbox.wrote(6)
+        assert (outbox.pending, outbox.own) == (1, 0)
+
+    def test_but_there_is_an_end_to_it(self) -> None:
+        """A peer that makes us say a lot and does not read is not read."""
+        outbox = Outbox(10)
+        half = OWN_LIMIT // 2
+        outbox.speak(b"x" * half)
+        assert (outbox.own, outbox.flooded) == (half + 1, False)
+        outbox.go_on(midway=True)
+        outbox.speak(b"x" * half)
+        assert (outbox.own, outbox.flooded) == (half + 1, True)
+        outbox.wrote(half + 1)
+        assert (outbox.own, outbox.flooded) == (0, False)
+
+    def test_within_another_message_they_wait(self) -> None:
+        """For its end."""
+        outbox = filled()
+        outbox.append_piece(b'{"a":')
+        outbox.go_on(midway=True)
+        spoken = outbox.speak(b"{}")
+        assert spoken.waiting
+        outbox.append_piece(b"1}\n")
+        outbox.go_on(midway=False)
+        assert content(outbox) == b'{"a":1}\n{}\n'
+        assert spoken.waiting
+        outbox.go_on(midway=False)
+        assert content(outbox) == b'{"a":1}\n{}\n'
+
+    def test_a_message_without_a_newline_gets_ours(self) -> None:
+        """And its own is not wanted any more."""
+        outbox = filled(b'{"a":1}')
+        assert (outbox.within_line, outbox.take_cut_in()) == (True, False)
+        outbox.speak(b"{}")
+        assert content(outbox) == b'{"a":1}\n{}\n'
+        assert (outbox.within_line, outbox.take_cut_in()) == (False, True)
+        assert not outbox.take_cut_in(), "it is told once"
+
+    def test_also_if_that_message_is_gone_already(self) -> None:
+        """Its end is remembered."""
+        outbox = filled(b"x\n", b'{"a":1}')
+        outbox.wrote(9)
+        outbox.speak(b"{}")
+        assert content(outbox) == b"\n{}\n"
+        outbox.wrote(4)
+        assert not outbox.within_line
+        outbox.append(b"y")
+        outbox.replace(4, b"")
+        assert not outbox.within_line, "what was taken back ends nothing"
+
+    def test_an_emptied_part_ends_nothing(self) -> None:
+        """The one before it does."""
+        outbox = filled(b"x\n", b"y")
+        outbox.replace(1, b"")
+        assert not outbox.within_line
+
+    def test_headers_need_no_newline(self) -> None:
+        """There are no lines."""
+        outbox = Outbox(10, lines=False)
+        outbox.append(b"Content-Length: 2\r\n\r\n{}")
+        outbox.speak(b"[]")
+        assert not outbox.take_cut_in()
+
+    def test_taken_back_while_it_waits(self) -> None:
+        """In the queue, or for the end of another message."""
+        outbox = filled(b"one\n")
+        spoken = outbox.speak(b"{}")
+        outbox.append(b"two\n")
+        assert spoken.take_back()
+        assert not spoken.waiting
+        assert not spoken.take_back()
+        assert (content(outbox), outbox.pending, outbox.own) == (b"one\ntwo\n", 8, 0)
+        outbox.go_on(midway=True)
+        held = outbox.speak(b"{}")
+        assert held.take_back()
+        assert not held.take_back()
+        outbox.go_on(midway=False)
+        assert content(outbox) == b"one\ntwo\n"
+
+    def test_too_late(self) -> None:
+        """Once a byte of it is gone."""
+        outbox = filled()
+        spoken = outbox.speak(b"{}")
+        outbox.wrote(1)
+        assert not spoken.waiting
+        assert not spoken.take_back()
+        outbox.wrote(2)
+        assert not spoken.waiting
+        assert not spoken.take_back()
+
+    def test_the_answers_of_others_are_not_ours(self) -> None:
+        """What we said is not looked at again."""
+        outbox = filled(b"one\n")
+        outbox.speak(b"{}")
+        assert [waiting.part for waiting in outbox.waiting()] == [b"one\n"]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["append", "piece", "write", "empty"]), st.integers(0, 9)),
+        max_size=40,
+    )
+)
+def test_any_use(steps: list[tuple[str, int]]) -> None:
+    """Nothing is lost, reordered or sent twice but what was taken back."""
+    outbox = Outbox(20)
+    expected: dict[int, bytes] = {}
+    number = 0
+    for step, size in steps:
+        match step:
+            case "append" | "piece" if size:
+                part = bytes([97 + number % 26]) * size
+                (outbox.append if step == "append" else outbox.append_piece)(part)
+                expected[number] = part
+                number += 1
+            case "write":
+                left = min(size, outbox.pending)
+                outbox.wrote(left)
+                for key in sorted(expected):
+                    taken = min(left, len(expected[key]))
+                    expected[key] = expected[key][taken:]
+                    left -= taken
+            case "empty":
+                for waiting in outbox.waiting()[:1]:
+                    if not waiting.gone:
+                        outbox.replace(waiting.number, b"")
+                        expected[waiting.number] = b""
+        assert content(outbox) == b"".join(expected[key] for key in sorted(expected))
+        assert outbox.pending == len(content(outbox))
+        assert outbox.full == (outbox.pending >= 20)
+        assert not outbox.pending or outbox.buffers(1)[0].nbytes
