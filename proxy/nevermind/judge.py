@@ -27,11 +27,11 @@ from nevermind.envelopes import (
     creates_task,
     look,
     raw_members,
-    read_path,
 )
-from nevermind.ids import Key, read_string, shown
+from nevermind.ids import Key
 from nevermind.ledger import FORWARD, Ledger, Verdict
 from nevermind.notes import Diverted, Event, Note, What
+from nevermind.noting import describe, reason_of
 from nevermind.peers import Peer
 from nevermind.policy import Policy
 from nevermind.quicklook import REFUSALS, QuickLook
@@ -43,7 +43,6 @@ _TASK: tuple[Path, ...] = (
     ("result", "resultType"),
     ("result", "taskId"),
 )
-_REASON = ("params", "reason")
 
 
 Retract = Callable[[Peer, Key, float], object]
@@ -68,6 +67,7 @@ class Judge:
         self.forwarded = 0
         self.dropped: dict[What, int] = {}
         self.retract_from: dict[Peer, Retract] = {}
+        self._reason: str | None = None
         self.author = Author(self.ledger, self._add_note)
 
     def message(self, sender: Peer, body: bytes, now: float) -> bytes | None:
@@ -89,15 +89,21 @@ class Judge:
         if verdict is FORWARD:
             self.forwarded += 1
             return body
+        out: bytes | None = None
         if verdict.held is not None and self.is_certain(envelope, verdict, body):
             self.drop(sender, envelope, verdict, body, now)
-            if verdict.reap:
+        else:
+            self.forwarded += 1
+            self.tell(sender, envelope, verdict, body, now)
+            out = spans.replace(body, verdict.edits) if verdict.edits else body
+        if self.author.active:
+            if verdict.effective:
+                self.author.cancelled(sender, verdict.record, now)
+            elif out is not None:
+                self.let_through(sender, envelope, verdict, now)
+            elif verdict.reap:
                 self.author.reap(sender.other, verdict, now)
-            return None
-        self.forwarded += 1
-        self.tell(sender, envelope, verdict, body, now)
-        self.let_through(sender, envelope, verdict, now)
-        return spans.replace(body, verdict.edits) if verdict.edits else body
+        return out
 
     def rule(self, sender: Peer, envelope: Envelope, body: bytes, now: float) -> Verdict:
         """The ledger's ruling; what it remembers has changed when this returns."""
@@ -108,7 +114,7 @@ class Judge:
                     author.used_again(sender, key, now)
                 verdict = asking.request(ledger, sender, key, method, tokens, body, now)
                 if verdict.untracked:
-                    self.untracked(sender, verdict.why, now)
+                    self.untracked(sender, verdict.why)
                 elif author.active and key is not None:
                     author.asked(sender, key, method, verdict, body, now)
                 return verdict
@@ -119,9 +125,9 @@ class Judge:
                     author.progressed(token, now)
                 return progressing.progress(ledger, sender, token)
             case Cancel(id=key):
+                self._reason = reason_of(body)
                 verdict = cancelling.cancel(ledger, sender, key, now)
-                if verdict.effective and author.active:
-                    author.cancelled(sender, verdict.record, now)
+                self._keep_reason(verdict)
                 paths = (*_ANSWER, self.dialect.cancel_id)
                 if verdict.retractable and key is not None and not spans.repeats_key(body, paths):
                     # At once: the id may be used again in the next message.
@@ -130,10 +136,10 @@ class Judge:
             case Notification(subscription=subscription):
                 return progressing.tagged(ledger, sender, subscription)
             case Opaque(understandable=True):
-                self.untracked(sender, "a message that is neither request nor answer", now)
+                self.untracked(sender, "a message that is neither request nor answer")
         return FORWARD
 
-    def untracked(self, sender: Peer, why: str, now: float) -> None:
+    def untracked(self, sender: Peer, why: str) -> None:
         """``sender`` sent what may have been a request: nothing ended is certain any more."""
         self.ledger.books[sender].forget()
         self.notes.append(Note(event=Event.FORGET, issuer=sender, why=why))
@@ -178,7 +184,7 @@ class Judge:
         assert what is not None
         self.dropped[what] = self.dropped.get(what, 0) + 1
         issuer = sender if isinstance(envelope, Cancel) else sender.other
-        note = self._note(Event.DROP, issuer, verdict, envelope, body, now)
+        note = describe(Event.DROP, issuer, verdict, envelope, body, now)
         self.notes.append(note if size is None else replace(note, bytes=size))
 
     def tell(
@@ -186,15 +192,14 @@ class Judge:
     ) -> None:
         """Note what is forwarded but worth a line."""
         if verdict.cancelled:
-            self.notes.append(self._note(Event.CANCEL, sender, verdict, envelope, body, now))
+            self.notes.append(describe(Event.CANCEL, sender, verdict, envelope, body, now))
         elif verdict.aliased:
-            self.notes.append(self._note(Event.ALIAS, sender, verdict, envelope, body, now))
+            self.notes.append(describe(Event.ALIAS, sender, verdict, envelope, body, now))
 
-    def retract(
-        self, issuer: Peer, name: Key, answer: Envelope, line: bytes, now: float
-    ) -> None:
+    def retract(self, issuer: Peer, name: Key, answer: Envelope, line: bytes, now: float) -> None:
         """``answer``, which had been let through, was taken out of the queue as late."""
         verdict = cancelling.retracted(self.ledger, issuer, name, now)
+        self._keep_reason(verdict)
         if self.author.active:
             self.author.cancelled(issuer, verdict.record, now)
         self.forwarded -= 1
@@ -208,6 +213,12 @@ class Judge:
         )
         if aside:
             self.notes.append(Diverted(line))
+
+    def _keep_reason(self, verdict: Verdict) -> None:
+        """Remember why a request was cancelled, to tell it with what comes late."""
+        use = verdict.record
+        if isinstance(use, Use) and use.cancelled_at is not None and use.reason is None:
+            use.reason = self._reason
 
     def _add_note(self, note: Note) -> None:
         self.notes.append(note)
@@ -227,47 +238,6 @@ class Judge:
         if not kept:
             return None
         return body[: batch.spans[0][0]] + b",".join(kept) + body[batch.spans[-1][1] :]
-
-    def _note(
-        self,
-        event: Event,
-        issuer: Peer,
-        verdict: Verdict,
-        envelope: Envelope,
-        body: bytes,
-        now: float,
-    ) -> Note:
-        record = verdict.record
-        asked: float | None = None
-        method: str | None = None
-        cancelled: float | None = None
-        if isinstance(record, Use):
-            asked, method, cancelled = record.asked, record.method, record.cancelled_at
-        elif record is not None:
-            asked, method = record
-        outcome = None
-        if isinstance(envelope, Response):
-            outcome = "error" if envelope.is_error else "result"
-        return Note(
-            event=event,
-            what=verdict.held,
-            issuer=issuer,
-            id=None if verdict.name is None else shown(verdict.name),
-            method=method,
-            since_request_s=None if asked is None else now - asked,
-            since_cancel_s=None if cancelled is None else now - cancelled,
-            bytes=len(body),
-            outcome=outcome,
-            reason=_reason(body) if isinstance(envelope, Cancel) else None,
-            why=verdict.why or None,
-            task=verdict.task or None,
-        )
-
-
-def _reason(body: bytes) -> str | None:
-    looked = raw_members(body)
-    raw = None if looked is None else read_path(looked[0], _REASON)
-    return read_string(raw) if raw is not None and raw[:1] == b'"' else None
 
 
 def _may_create_task(body: bytes) -> bool:

@@ -86,7 +86,16 @@ class Ledger:
     ``translates``: a fresh wire id has been issued, to either peer.
     """
 
-    __slots__ = ("books", "cancelled", "dialect", "longest_overrun", "overrun", "policy", "table", "translates")
+    __slots__ = (
+        "books",
+        "cancelled",
+        "dialect",
+        "longest_overrun",
+        "overrun",
+        "policy",
+        "table",
+        "translates",
+    )
 
     def __init__(self, policy: Policy, dialect: Dialect, nonce: str) -> None:
         self.policy = policy

@@ -46,15 +46,15 @@ class _Task(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Result(msgspec.Struct, frozen=True, gc=False):
-    task: _Task | None | UnsetType = UNSET
-    resultType: str | None | UnsetType = UNSET  # noqa: N815
+    task: _Task | UnsetType | None = UNSET
+    resultType: str | UnsetType | None = UNSET  # noqa: N815
 
 
 class Glance(Protocol):
     """What the quick look gives of one message; ``params`` by the dialect's paths."""
 
-    id: int | str | None | UnsetType
-    method: str | None | UnsetType
+    id: int | str | UnsetType | None
+    method: str | UnsetType | None
     result: Any
     error: Raw | UnsetType
 
@@ -62,16 +62,16 @@ class Glance(Protocol):
 class _NoTask(msgspec.Struct, frozen=True, gc=False):
     """A result that creates no task; any other is refused, which costs only time."""
 
-    task: None | UnsetType = UNSET
-    resultType: Literal["complete", "input_required"] | None | UnsetType = UNSET  # noqa: N815
+    task: UnsetType | None = UNSET
+    resultType: Literal["complete", "input_required"] | UnsetType | None = UNSET  # noqa: N815
 
 
 class QuickLook:
     """The decoders of one dialect.
 
-    ``one`` reads any message, ``whole`` lines of them; ``questions`` and ``answers`` read lines that
-    are all requests and notifications without tokens, or all responses that
-    create no task, and refuse the block otherwise.
+    ``one`` reads any message, ``whole`` lines of them; ``questions`` and
+    ``answers`` read lines that are all requests and notifications without
+    tokens, or all responses that create no task, and refuse the block otherwise.
     """
 
     def __init__(self, dialect: Dialect) -> None:
@@ -125,7 +125,9 @@ class QuickLook:
             case [get]:
                 return get
             case several:
-                return lambda glance: next((t for get in several if (t := get(glance)) is not UNSET), UNSET)
+                return lambda glance: next(
+                    (token for get in several if (token := get(glance)) is not UNSET), UNSET
+                )
 
     def envelope(self, glance: Any) -> Envelope:
         """The envelope of one message; the same that ``envelopes.look`` gives."""

@@ -54,9 +54,7 @@ class Through:
         "grown",
     )
 
-    def __init__(
-        self, judge: Judge, sender: Peer, data: bytes, *, announced: bool = False
-    ) -> None:
+    def __init__(self, judge: Judge, sender: Peer, data: bytes, *, announced: bool = False) -> None:
         self._judge = judge
         self._sender = sender
         self._head = Head(data[:END])
@@ -216,7 +214,8 @@ class Through:
     def _late_token(self, tail: Tail) -> None:
         """A token that stands behind the head belongs to the request after all."""
         envelope = self._envelope
-        assert isinstance(envelope, Request) and envelope.id is not None
+        assert isinstance(envelope, Request)
+        assert envelope.id is not None
         if not self._found:
             return
         books = self._judge.ledger.books[self._sender]

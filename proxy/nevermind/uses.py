@@ -40,6 +40,7 @@ class Use:
         "method",
         "name",
         "ours",
+        "reason",
         "reply",
         "respelled",
         "shared",
@@ -62,6 +63,7 @@ class Use:
         self.cancelled_at: float | None = None
         self.answers = 0
         self.errors = 0
+        self.reason: str | None = None
         self.name: Key | None = None
         self.spelling = b""
         self.respelled: dict[Key, bytes] | None = None

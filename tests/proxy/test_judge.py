@@ -136,7 +136,7 @@ class TestNotes:
             id="a\ud800",
             method="tools/call",
             since_request_s=2.0,
-            since_cancel_s=0.0,
+            since_cancel_s=None,
             bytes=len(body),
             reason="no longer needed",
         )

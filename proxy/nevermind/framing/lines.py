@@ -41,11 +41,8 @@ class Lines:
 
     def feed(self, data: bytes, now: float) -> bytes:
         """All held bytes and ``data``, once a frame may be whole; before that b""."""
-        if self.awaited:
-            whole = self.size + len(data) >= self.awaited
-        else:
-            whole = b"\n" in data
-        if not whole:
+        awaited = self.awaited
+        if not (self.size + len(data) >= awaited if awaited else b"\n" in data):
             self.keep(data, now)
             return b""
         if not self.size:
