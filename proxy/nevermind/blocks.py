@@ -133,7 +133,7 @@ class Blocks:
         plain = self._theirs.plain
         before = len(plain)
         ids = [glance.id for glance in glances]
-        asked = list(map(plain.pop, ids, repeat(None)))
+        asked: list[Any] = list(map(plain.pop, ids, repeat(None)))
         plainly = before - len(plain)
         if plainly == len(ids):
             self._theirs.answered.put_all_new(zip(ids, asked, strict=True))

@@ -19,8 +19,7 @@ _UNFRAMED = "bytes that belong to no message were let through"
 
 
 class FramedInbound:
-    """What ``sender`` writes, on its way to ``outbox``.
-    """
+    """What ``sender`` writes, on its way to ``outbox``."""
 
     def __init__(self, judge: Judge, sender: Peer, outbox: Queue) -> None:
         self._judge = judge
@@ -61,6 +60,7 @@ class FramedInbound:
             self._send_piece(self._through.finish(b"", now))
             self._through = None
         self._send(self._framing.take())
+        self._outbox.go_on(midway=False)
 
     def _one_by_one(self, data: bytes, now: float) -> None:
         """Judge frame by frame; neighbours that pass untouched stay one slice."""
@@ -104,7 +104,7 @@ class FramedInbound:
         """What stands outside of frames may have held requests: then nothing is certain."""
         if b"{" in data and not self._told_astray:
             self._told_astray = True
-            self._judge.untracked(self._sender, _UNFRAMED, now)
+            self._judge.untracked(self._sender, _UNFRAMED)
 
     def _begin_overlong(self, data: bytes, frame: Frame, now: float) -> None:
         """Let a message through that is too long to be held; its header goes with it."""
