@@ -45,10 +45,10 @@ def python_with(*requirements: str) -> Path:
 
 
 @functools.cache
-def node_program(program: str, *packages: str) -> list[str]:
-    """The command that runs one of our programs with these packages at hand."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node is None or npm is None:
+def node_with(*packages: str) -> Path:
+    """The folder in whose ``node_modules`` these packages are."""
+    npm = shutil.which("npm")
+    if npm is None or shutil.which("node") is None:
         raise UnavailableError("there is no node and npm here")
 
     def install(folder: Path) -> None:
@@ -57,13 +57,19 @@ def node_program(program: str, *packages: str) -> list[str]:
         patience = ["--fetch-retries=1", "--fetch-timeout=15000"]
         run([npm, "install", *quiet, *patience, "--prefix", str(folder), *packages])
 
-    folder = folder_with(packages, install)
+    return folder_with(packages, install)
+
+
+@functools.cache
+def node_program(program: str, *packages: str) -> list[str]:
+    """The command that runs one of our programs with these packages at hand."""
+    folder = node_with(*packages)
     # Node looks for packages beside the program, so it needs to stand there, in its present state.
     copy = folder / program
     fresh = folder / f".{program}.{os.getpid()}"
     fresh.write_bytes((PROGRAMS / program).read_bytes())
     fresh.replace(copy)
-    return [node, str(copy)]
+    return ["node", str(copy)]
 
 
 def folder_with(packages: tuple[str, ...], install: Callable[[Path], None]) -> Path:
