@@ -11,8 +11,11 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from nevermind.lifecycle import UNANSWERED, Event, Ruling, State
+from nevermind.dialects import Path as WayTo
+from nevermind.lifecycle import OWED, UNANSWERED, Event, Ruling, State, Table
 from nevermind_cli.commands import commands
+from nevermind_config.dialects import dialect
+from nevermind_config.options import DIALECTS
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -25,22 +28,67 @@ def reference() -> str:
     return f"```text\n{shown.rstrip()}\n```\n"
 
 
-def states() -> str:
-    """The life of one request id in MCP: a row per state, a column per event."""
+def states(table: Table = UNANSWERED) -> str:
+    """The life of one request id: a row per state, a column per event."""
     rows = [
         ["state", *(event.value for event in Event)],
         ["---"] * (len(Event) + 1),
         *(
-            [state.value, *(_cell(state, event) for event in Event)]
+            [state.value, *(_cell(table, state, event) for event in Event)]
             for state in State
-            if any(known is state for known, _ in UNANSWERED)
+            if any(known is state for known, _ in table)
         ),
     ]
+    return _table(rows)
+
+
+def owed_states() -> str:
+    """The same where an answer is owed: the rows that are different."""
+    rows = states(OWED).splitlines(keepends=True)
+    same = states().splitlines()[2:]
+    return "".join(row for row in rows if row.rstrip("\n") not in same)
+
+
+def dialects() -> str:
+    """The dialects that come with nevermind, one a row."""
+    rows = [
+        ["dialect", "messages", "cancel, and where it names the request", "cancelled requests"],
+        ["---"] * 4,
+    ]
+    rows[0] += ["progress, and where tokens stand", "never cancelled"]
+    rows[1] += ["---"] * 2
+    for name in DIALECTS:
+        spoken = dialect(name, {})
+        cancel = progress = "–"
+        if spoken.cancel_method:
+            cancel = f"`{spoken.cancel_method}`, {_way(spoken.cancel_id)}"
+        if spoken.progress_method:
+            tokens = " and ".join(map(_way, spoken.request_tokens))
+            progress = f"`{spoken.progress_method}`, {_way(spoken.progress_token)}; {tokens}"
+        answer = "are owed an answer" if spoken.answer_owed else "stay unanswered"
+        rows.append(
+            [
+                f"`{name}`",
+                "with `Content-Length`" if spoken.header_framed else "one a line",
+                cancel,
+                answer if spoken.cancel_method else "–",
+                progress,
+                ", ".join(f"`{method}`" for method in sorted(spoken.uncancellable)) or "–",
+            ]
+        )
+    return _table(rows)
+
+
+def _way(path: WayTo) -> str:
+    return f"`{'.'.join(path)}`"
+
+
+def _table(rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def _cell(state: State, event: Event) -> str:
-    step = UNANSWERED.get((state, event))
+def _cell(table: Table, state: State, event: Event) -> str:
+    step = table.get((state, event))
     if step is None:
         return "–"
     arrow = "" if step.next is state else f"→ {step.next.value}, "
@@ -49,7 +97,12 @@ def _cell(state: State, event: Event) -> str:
     return f"{arrow}{step.ruling.value}"
 
 
-PARTS: dict[str, Callable[[], str]] = {"help": reference, "lifecycle": states}
+PARTS: dict[str, Callable[[], str]] = {
+    "help": reference,
+    "lifecycle": states,
+    "dialects": dialects,
+    "owed": owed_states,
+}
 
 
 def with_parts(text: str) -> str:

@@ -17,8 +17,10 @@ from nevermind.notes import Event as NoteEvent
 from nevermind.notes import Note, Statistics, What
 from nevermind.shell.journal_lines import summary_members
 from nevermind_cli.arguments import read_arguments
-from nevermind_config.options import OPTIONS
-from readme_parts import README, states, with_parts
+from nevermind_config.dialects import KEYS
+from nevermind_config.file import load
+from nevermind_config.options import DIALECTS, OPTIONS
+from readme_parts import PARTS, README, dialects, owed_states, states, with_parts
 
 ROOT = README.parent
 TEXT = README.read_text("utf-8")
@@ -33,8 +35,15 @@ class TestMadeParts:
     def test_they_are_as_the_code_is(self) -> None:
         assert with_parts(TEXT) == TEXT, "run: .venv/bin/python tests/readme_parts.py"
 
-    def test_both_are_there(self) -> None:
-        assert re.findall(r"<!-- made from (\w+) -->", TEXT) == ["help", "lifecycle"]
+    def test_all_are_there(self) -> None:
+        assert sorted(re.findall(r"<!-- made from (\w+) -->", TEXT)) == sorted(PARTS)
+
+    def test_the_dialects_that_come_along_are_named(self) -> None:
+        assert [line.split("`")[1] for line in dialects().splitlines()[2:]] == list(DIALECTS)
+
+    def test_where_an_answer_is_owed_only_other_rows_are_shown(self) -> None:
+        shown = [line.split(" | ")[0].strip("| ") for line in owed_states().splitlines()[2:]]
+        assert shown == ["in flight", "cancelled", "settled"]
 
     def test_the_table_has_every_cell_of_the_lifecycle(self) -> None:
         rows = [line.strip("| ").split(" | ") for line in states().splitlines()]
@@ -70,7 +79,7 @@ def entries() -> list[tuple[str, list[str]]]:
         document = json.loads(block)
         found += document.get("mcpServers", document.get("servers", {})).values()
     for block in blocks("toml"):
-        found += tomllib.loads(block)["mcp_servers"].values()
+        found += tomllib.loads(block).get("mcp_servers", {}).values()
     lines = [[entry["command"], *entry["args"]] for entry in found]
     adding = [block for block in blocks("sh") if " mcp add " in block]
     lines += [shlex.split(block.partition(" -- ")[2]) for block in adding]
@@ -91,10 +100,34 @@ class TestHosts:
         assert not any(" " in word for word in words), "some hosts do not quote"
 
 
+CONFIGURATIONS = [block for block in blocks("toml") if "mcp_servers" not in block]
+
+
+class TestConfiguration:
+    @pytest.mark.parametrize("text", CONFIGURATIONS)
+    def test_what_is_to_be_copied_is_a_good_file(self, text: str, tmp_path: Path) -> None:
+        path = tmp_path / "nevermind.toml"
+        path.write_text(text, "utf-8")
+        load(str(path))
+
+    def test_every_example_is_named(self) -> None:
+        for path in (ROOT / "config" / "examples").iterdir():
+            assert f"config/examples/{path.name}" in TEXT
+
+    @pytest.mark.parametrize("key", [key for key in KEYS if key not in ("extends", "framing")])
+    def test_every_key_of_a_dialect_is_explained(self, key: str) -> None:
+        assert f"`{key}`" in TEXT
+
+
 class TestWords:
     def test_every_option_that_is_named_exists(self) -> None:
-        known = {option.flag for option in OPTIONS} | {"--no-shield", "--help", "--repository"}
-        known |= {"--quiet"}  # pip's
+        known = {option.flag for option in OPTIONS} | {
+            "--no-shield",
+            "--no-insecure-listen",
+            "--help",
+            "--repository",
+        }
+        known |= {"--quiet", "--stdio"}  # pip's and a language server's
         assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", TEXT)) <= known
 
     @pytest.mark.parametrize("word", [*NoteEvent, *What], ids=lambda word: word.value)
