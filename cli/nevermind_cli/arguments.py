@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from nevermind_config.errors import ConfigError
 from nevermind_config.finding import find
-from nevermind_config.options import DIALECTS, OPTIONS, Option
+from nevermind_config.option import Option
+from nevermind_config.options import DIALECTS, OPTIONS
 from nevermind_config.suggestions import did_you_mean
 from nevermind_config.values import Flag, Value
 
@@ -62,12 +63,12 @@ def read_arguments(words: Sequence[str], environment: Mapping[str, str]) -> Argu
     command.  Raises UsageError and HelpWanted.
     """
     values, origins, rest = _read_flags(words)
-    if rest is None:
-        raise UsageError("no command given: nevermind run [OPTIONS] -- COMMAND [ARG]...")
-    if not rest or not rest[0]:
+    if rest is not None and not (rest and rest[0]):
         raise UsageError("no command after --: nevermind run [OPTIONS] -- COMMAND [ARG]...")
     arguments = _fill_in(values, origins, environment)
-    arguments.command = rest
+    if rest is None and arguments.values["connect"] is None:
+        raise UsageError("no command given: nevermind run [OPTIONS] -- COMMAND [ARG]...")
+    arguments.command = rest or []
     return arguments
 
 
@@ -109,7 +110,8 @@ def _read_flags(
                 raise UsageError(f"{flag} needs a value: {flag} {option.kind.metavar}")
             text = words[n]
             n += 1
-        values[option.name] = _read(option, flag, text)
+        value = _read(option, flag, text)
+        values[option.name] = _joined(values.get(option.name), value)
     return values, origins, None
 
 
@@ -124,7 +126,9 @@ def _fill_in(
         setting = environment.get(option.variable)
         if setting and option.name not in values:
             origins[option.name] = option.variable
-            values[option.name] = _read(option, option.variable, setting)
+            for text in setting.splitlines() if option.repeats else [setting]:
+                value = _read(option, option.variable, text)
+                values[option.name] = _joined(values.get(option.name), value)
     arguments = Arguments(values, origins)
     path = values.get("config") or find(environment)
     profile = values.get("profile")
@@ -173,9 +177,14 @@ def _check_dialect(arguments: Arguments) -> None:
         )
 
 
+def _joined(before: Value, value: Value) -> Value:
+    """``value``; where an option may be given several times, with those before it."""
+    return (*before, *value) if isinstance(before, tuple) and isinstance(value, tuple) else value
+
+
 def _read(option: Option, origin: str, text: str) -> Value:
     try:
-        return option.kind.read(text)
+        return option.read(text)
     except ValueError as error:
         raise UsageError(f"{origin}: {error}") from None
 

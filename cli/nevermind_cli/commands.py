@@ -13,7 +13,8 @@ import click
 
 from nevermind_cli.arguments import HelpWanted, UsageError, read_arguments, read_settings
 from nevermind_cli.version import VERSION
-from nevermind_config.options import OPTIONS, Option
+from nevermind_config.option import Option
+from nevermind_config.options import OPTIONS
 from nevermind_config.suggestions import did_you_mean
 from nevermind_config.values import Flag
 
@@ -32,11 +33,13 @@ def click_option(option: Option) -> click.Option:
             show_envvar=True,
             show_default=True,
         )
+    given = option.default not in (None, ())
     return click.Option(
         [option.flag, option.name],
         type=option.kind.read,
         metavar=option.kind.metavar,
-        default=None if option.default is None else option.kind.show(option.default),
+        multiple=option.repeats,
+        default=option.show(option.default) if given else None,
         help=option.help,
         envvar=option.variable,
         show_envvar=True,
@@ -124,7 +127,9 @@ commands.add_command(
         short_help="Start COMMAND and stand between it and the host.",
         help=(
             "Start COMMAND and stand between it and whoever started us, over stdin and stdout."
-            " Only the first -- is ours. A flag beats its environment variable."
+            " With --listen, hosts come to us instead; with --connect, the server runs already and"
+            " there is no COMMAND. Only the first -- is ours. A flag beats its environment"
+            " variable."
         ),
     )
 )

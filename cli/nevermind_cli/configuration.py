@@ -15,7 +15,8 @@ from nevermind_cli.arguments import Arguments
 from nevermind_config.dialects import settings
 from nevermind_config.errors import ConfigError
 from nevermind_config.file import load
-from nevermind_config.options import DIALECTS, OPTIONS, Option
+from nevermind_config.option import Option
+from nevermind_config.options import DIALECTS, OPTIONS
 from nevermind_config.settings import policy
 from nevermind_config.tables import quote
 from nevermind_config.values import Value
@@ -88,8 +89,13 @@ def _implied(
 
 
 def _line(option: Option, value: Value, origin: str) -> str:
-    text = option.kind.show(value)
-    if isinstance(value, bool):
+    text = option.show(value)
+    if isinstance(value, tuple):
+        shown = ", ".join(quote(option.kind.show(each)) for each in value)
+        text = f"[{shown}]"
+        if not value:
+            return f"# {option.key}: {option.unset}"
+    elif isinstance(value, bool):
         text = _literal(value)
     elif value is None and text != "off":
         return f"# {option.key}: {option.unset}"

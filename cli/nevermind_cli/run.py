@@ -11,12 +11,14 @@ import os
 from nevermind.shell.journal_file import open_log
 from nevermind.shell.spawn import CannotStart, printable, start
 from nevermind_cli.arguments import Arguments, HelpWanted, UsageError, read_arguments
+from nevermind_cli.network_rules import check_network
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nevermind.dialects import Dialect
+    from nevermind.shell.options import RunOptions
 
 USAGE = 2
 """Exit code: the command line cannot be followed, and nothing was started."""
@@ -26,6 +28,7 @@ def run(words: Sequence[str]) -> int:
     """Run what ``words``, which followed ``nevermind run``, ask for; the exit code."""
     try:
         arguments = read_arguments(words, os.environ)
+        check_network(arguments)
         log = _open_log(arguments)
     except HelpWanted:
         from nevermind_cli.commands import invoke
@@ -33,29 +36,44 @@ def run(words: Sequence[str]) -> int:
         return invoke(["run", "--help"])
     except UsageError as error:
         return _refuse(str(error), USAGE)
+    if arguments.values["listen"] is not None or arguments.values["connect"] is not None:
+        return _run_networked(arguments, log)
     try:
         server = start(arguments.command)
     except CannotStart as error:
         return _refuse(str(error), error.code)
 
-    from nevermind.shell.options import RunOptions
     from nevermind.shell.relay import run as relay
+
+    return relay(_options(arguments, log), server)
+
+
+def _run_networked(arguments: Arguments, log: int | None) -> int:
+    from nevermind_cli.network import run
+
+    try:
+        return run(_options(arguments, log), arguments, os.environ)
+    except UsageError as error:
+        return _refuse(str(error), USAGE)
+    except CannotStart as error:
+        return _refuse(str(error), error.code)
+
+
+def _options(arguments: Arguments, log: int | None) -> RunOptions:
+    from nevermind.shell.options import RunOptions
     from nevermind_config.settings import policy
 
     values = arguments.values
     grace = values["grace"]
     assert isinstance(grace, float)
-    return relay(
-        RunOptions(
-            command=tuple(arguments.command),
-            policy=policy(values, arguments.methods),
-            dialect=_dialect(arguments),
-            grace=grace,
-            log_level=str(values["log_level"]),
-            log_format=str(values["log_format"]),
-            log_file=log,
-        ),
-        server,
+    return RunOptions(
+        command=tuple(arguments.command),
+        policy=policy(values, arguments.methods),
+        dialect=_dialect(arguments),
+        grace=grace,
+        log_level=str(values["log_level"]),
+        log_format=str(values["log_format"]),
+        log_file=log,
     )
 
 

@@ -11,7 +11,8 @@ import tomllib
 
 from nevermind_config import dialects
 from nevermind_config.errors import ConfigError
-from nevermind_config.options import DIALECTS, OPTIONS, Option
+from nevermind_config.option import Option
+from nevermind_config.options import DIALECTS, OPTIONS
 from nevermind_config.suggestions import did_you_mean
 from nevermind_config.tables import Table
 from nevermind_config.values import File, Value
@@ -116,9 +117,11 @@ def _section(table: Table, known: list[str]) -> Section:
 
 
 def _values(table: Table, options: dict[str, Option]) -> dict[str, Value]:
-    values = {}
+    values: dict[str, Value] = {}
     for key, option in options.items():
-        if key in table.raw:
+        if key in table.raw and option.repeats:
+            values[option.name] = table.values(key, option.kind)
+        elif key in table.raw:
             value = table.value(key, option.kind)
             if isinstance(option.kind, File) and isinstance(value, str):
                 value = _beside(table.file, value)

@@ -11,62 +11,15 @@ policy is imported only after the server has been started.)
 
 from __future__ import annotations
 
-from nevermind_config.values import Choice, Count, File, Flag, Kind, Name, Seconds, Size, Value
+from nevermind_config.network import NETWORK
+from nevermind_config.option import Option
+from nevermind_config.values import Choice, Count, File, Flag, Name, Seconds, Size
 
 DIALECTS = ("mcp", "lsp", "bsp", "acp", "jsonrpc")
 """The dialects that come with nevermind."""
 
 
-class Option:
-    """One setting: its flag, variable, kind, default and a sentence of help.
-
-    ``unset`` says in words what happens where the default is None.  ``key`` is its
-    name in a configuration file, None for what only says which file is meant;
-    ``per_method`` says that the file may set it for single methods too.
-    """
-
-    __slots__ = (
-        "default",
-        "flag",
-        "help",
-        "key",
-        "kind",
-        "name",
-        "off_flag",
-        "per_method",
-        "unset",
-        "variable",
-    )
-
-    def __init__(
-        self,
-        flag: str,
-        kind: Kind,
-        default: Value,
-        help: str,
-        *,
-        unset: str | None = None,
-        in_file: bool = True,
-        per_method: bool = False,
-    ) -> None:
-        self.flag = flag
-        self.key = flag[2:] if in_file else None
-        self.per_method = per_method
-        self.kind = kind
-        self.default = default
-        self.help = help
-        self.unset = unset
-        self.name = flag[2:].replace("-", "_")
-        self.variable = "NEVERMIND_" + self.name.upper()
-        self.off_flag = f"--no-{flag[2:]}" if isinstance(kind, Flag) else None
-
-    @property
-    def shown_default(self) -> str | None:
-        """The default as help shows it; None where there is nothing to show."""
-        return self.unset if self.default is None else self.kind.show(self.default)
-
-
-OPTIONS = (
+_SESSION = (
     Option(
         "--dialect",
         Name(),
@@ -185,4 +138,6 @@ OPTIONS = (
         in_file=False,
     ),
 )
+
+OPTIONS = _SESSION + NETWORK
 """In the order in which help shows them."""

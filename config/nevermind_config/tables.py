@@ -39,11 +39,22 @@ class Table:
 
     def value(self, key: str, kind: Kind) -> Value:
         """What stands at ``key``, which must be there, as a value of ``kind``."""
-        found = self.raw[key]
         try:
-            return kind.take(found)
+            return kind.take(self.raw[key])
         except ValueError:
-            raise self.wrong(key, kind.allowed) from None
+            instead = ("…",) if kind.discreet else ()
+            raise self.wrong(key, kind.allowed, *instead) from None
+
+    def values(self, key: str, kind: Kind) -> tuple[str, ...]:
+        """The array at ``key``, each of its texts a value of ``kind``."""
+        allowed = f"an array, each {kind.allowed}"
+        found = self.raw[key]
+        if not isinstance(found, list):
+            raise self.wrong(key, allowed)
+        try:
+            return tuple(str(kind.take(each)) for each in found)
+        except ValueError:
+            raise self.wrong(key, allowed) from None
 
     def texts(self, key: str, allowed: str) -> tuple[str, ...]:
         """The array of texts, none of them empty, at ``key``."""

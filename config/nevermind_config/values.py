@@ -7,7 +7,7 @@ no imports (``dataclasses`` or ``enum`` alone cost 8 to 17 ms).
 
 from __future__ import annotations
 
-Value = str | int | float | bool | None
+Value = str | int | float | bool | tuple[str, ...] | None
 """What a setting holds once it is read.  None: nothing was chosen."""
 
 _UNITS = {
@@ -28,11 +28,13 @@ class Kind:
     """A kind of value.
 
     ``metavar`` is what help shows in the value's place; ``allowed`` says in
-    words what a configuration file may hold.
+    words what a configuration file may hold.  ``discreet``: what is wrong may
+    be a secret in the wrong place, and is not quoted.
     """
 
     metavar = "TEXT"
     allowed = "a text"
+    discreet = False
 
     def read(self, text: str) -> Value:
         """The value that ``text`` spells; ValueError says what is wrong with it."""

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from nevermind_cli.arguments import HelpWanted, UsageError, read_arguments
 from nevermind_cli.commands import click_option
-from nevermind_config.options import OPTIONS, Option
+from nevermind_config.option import Option
+from nevermind_config.options import OPTIONS
 from nevermind_config.values import Choice, Flag, Value
 
 DEFAULTS = {option.name: option.default for option in OPTIONS}

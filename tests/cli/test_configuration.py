@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from nevermind_cli.arguments import Arguments, UsageError, read_arguments, read_settings
+from nevermind_config.network import NETWORK
 from nevermind_config.options import OPTIONS
 
 FILE = """
@@ -153,8 +154,8 @@ class TestShow:
         assert shown["max-message"] == ['"64MiB"', "default"]
         assert shown["grace"] == ["4", f"{path}: grace"]
         assert "# log-file: stderr" in lines
-        keys = [option.key for option in OPTIONS if option.key]
-        assert [key for key in keys if f"{key} = " not in done.stdout] == ["log-file"]
+        unset = [o.key for o in OPTIONS if o.key and f"\n{o.key} = " not in done.stdout]
+        assert unset == ["log-file", *(o.key for o in NETWORK if o.default in (None, ()))]
 
     def test_without_a_file(self) -> None:
         done = nevermind("config", "show", "--shield")
@@ -271,6 +272,9 @@ def test_without_a_file_and_in_mcp_nothing_of_toml_is_imported() -> None:
         "nevermind_config",
         "nevermind_config.errors",
         "nevermind_config.finding",
+        "nevermind_config.network",
+        "nevermind_config.network_values",
+        "nevermind_config.option",
         "nevermind_config.options",
         "nevermind_config.suggestions",
         "nevermind_config.values",

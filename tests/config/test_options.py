@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from nevermind_config.options import OPTIONS, Option
+from nevermind_config.option import Option
+from nevermind_config.options import OPTIONS
 from nevermind_config.values import Choice, Flag
 
 BY_FLAG = {option.flag: option for option in OPTIONS}
@@ -32,6 +33,23 @@ def test_every_switch_of_a_session_is_there() -> None:
         "--log-file",
         "--config",
         "--profile",
+        "--listen",
+        "--connect",
+        "--header",
+        "--bearer-env",
+        "--subprotocol",
+        "--token-env",
+        "--token-file",
+        "--origin",
+        "--tls-cert",
+        "--tls-key",
+        "--tls-ca",
+        "--max-connections",
+        "--insecure-listen",
+        "--admin-listen",
+        "--health-path",
+        "--ping-interval",
+        "--ping-timeout",
     ]
 
 
@@ -47,12 +65,21 @@ def test_an_option_gives_its_name_and_its_variable() -> None:
 
 def test_only_a_flag_can_be_turned_off_by_a_flag() -> None:
     off = {option.flag: option.off_flag for option in OPTIONS if option.off_flag}
-    assert off == {"--shield": "--no-shield"}
+    assert off == {"--shield": "--no-shield", "--insecure-listen": "--no-insecure-listen"}
+
+
+def test_only_what_is_a_list_can_be_given_several_times() -> None:
+    assert [option.flag for option in OPTIONS if option.repeats] == [
+        "--header",
+        "--subprotocol",
+        "--origin",
+    ]
+    assert all((option.default == ()) is option.repeats for option in OPTIONS)
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.flag)
 def test_a_default_is_a_value_that_a_user_could_give(option: Option) -> None:
-    if option.default is None:
+    if option.default in (None, ()):
         assert option.unset
         assert option.shown_default == option.unset
     else:
@@ -88,6 +115,9 @@ def test_reading_the_options_imports_nothing_slow() -> None:
     assert shown.stdout.split() == [
         "__future__",
         "nevermind_config",
+        "nevermind_config.network",
+        "nevermind_config.network_values",
+        "nevermind_config.option",
         "nevermind_config.options",
         "nevermind_config.values",
     ]

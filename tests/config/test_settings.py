@@ -6,6 +6,7 @@ import pytest
 
 from nevermind.policy import Fate, FirstCancel, IdReuse, LateResponse, Noise, Policy
 from nevermind.shell.options import GRACE
+from nevermind_config.network import NETWORK
 from nevermind_config.options import OPTIONS
 from nevermind_config.settings import PLAIN, WORDS, policy
 from nevermind_config.values import Choice, Value
@@ -59,7 +60,8 @@ def test_every_word_reaches_its_switch() -> None:
 
 def test_every_option_is_the_policys_or_the_runs() -> None:
     of_the_run = {"dialect", "grace", "log_level", "log_format", "log_file", "config", "profile"}
-    assert {*WORDS, *PLAIN} | of_the_run == set(DEFAULTS)
+    of_connections = {option.name for option in NETWORK}
+    assert {*WORDS, *PLAIN} | of_the_run | of_connections == set(DEFAULTS)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import trio
 
-from nevermind.shell.endpoints import Endpoint
+from nevermind.endpoints import Endpoint
 from nevermind.shell.transports.socket import SocketTransport
 from nevermind.shell.transports.transport import ByteTransport, MessageTransport
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import trio
 
-from nevermind.shell.endpoints import Endpoint
+from nevermind.endpoints import Endpoint
 
 BACKLOG = 512
 """Connections that the kernel holds for us: a load balancer's burst after a restart."""

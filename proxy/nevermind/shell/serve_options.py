@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from nevermind.endpoints import Endpoint
 from nevermind.shell.dialing import Dial
-from nevermind.shell.endpoints import Endpoint
 from nevermind.shell.options import RunOptions
 
 MAX_CONNECTIONS = 256

@@ -1,0 +1,191 @@
+"""``nevermind run`` with ``--listen`` or ``--connect``: from settings to what is run.
+
+Everything that can fail is tried here, before anything is started: variables, files, the
+sockets.  Secrets go no further than into the values that need them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import ssl
+from collections.abc import Mapping
+
+from nevermind.dialects import MCP
+from nevermind.endpoints import Endpoint, parse_endpoint
+from nevermind.shell.dialing import Dial
+from nevermind.shell.listen import Opened
+from nevermind.shell.listening import CannotListen, Sockets, open_sockets
+from nevermind.shell.options import RunOptions
+from nevermind.shell.serve_options import ServeOptions
+from nevermind_cli.arguments import Arguments, UsageError
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def run(options: RunOptions, arguments: Arguments, environment: Mapping[str, str]) -> int:
+    """Run what ``arguments`` ask for; the exit code.
+
+    Raises UsageError, and ``CannotStart`` if there is no such command.
+    """
+    dial = _dial(arguments, environment)
+    subprotocols = _subprotocols(arguments, options)
+    if arguments.values["listen"] is None:
+        assert dial is not None
+        from nevermind.shell.connect import run as connect
+
+        return connect(options, dial, subprotocols)
+    serve = _serve_options(arguments, environment, options, dial, subprotocols)
+    opened = _open(serve, arguments)
+    from nevermind.shell.listen import run as listen
+
+    return listen(serve, opened)
+
+
+def _serve_options(
+    arguments: Arguments,
+    environment: Mapping[str, str],
+    options: RunOptions,
+    dial: Dial | None,
+    subprotocols: tuple[str, ...],
+) -> ServeOptions:
+    values = arguments.values
+    origins = values["origin"]
+    assert isinstance(origins, tuple)
+    admin = values["admin_listen"]
+    return ServeOptions(
+        run=options,
+        listen=_endpoint(values["listen"], listening=True),
+        dial=dial,
+        origins=frozenset(origins),
+        token=_token(arguments, environment),
+        subprotocols=subprotocols,
+        max_connections=_count(values["max_connections"]),
+        tls_cert=_text(values["tls_cert"]),
+        tls_key=_text(values["tls_key"]),
+        admin=None if admin is None else _endpoint(admin, listening=True),
+        health_path=str(values["health_path"]),
+        ping_interval=_seconds(values["ping_interval"]),
+        ping_timeout=_seconds(values["ping_timeout"]),
+        insecure=bool(values["insecure_listen"]),
+    )
+
+
+def _open(options: ServeOptions, arguments: Arguments) -> Opened:
+    origins = arguments.origins
+    tls = _tls(options, origins)
+    sockets = _listen(options.listen, origins["listen"])
+    if sockets.public and options.token is None and not options.insecure:
+        raise UsageError(
+            f"{origins['listen']}: {sockets.endpoint} can be reached from other machines:"
+            " ask for a token (--token-env, --token-file) or say --insecure-listen"
+        )
+    admin = None
+    if options.admin is not None:
+        admin = _listen(options.admin, origins["admin_listen"])
+    return Opened(sockets, admin, tls)
+
+
+def _listen(endpoint: Endpoint, origin: str) -> Sockets:
+    try:
+        return open_sockets(endpoint)
+    except CannotListen as error:
+        raise UsageError(f"{origin}: {error}") from None
+
+
+def _tls(options: ServeOptions, origins: Mapping[str, str]) -> ssl.SSLContext | None:
+    if options.listen.scheme != "wss":
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    assert options.tls_cert is not None
+    try:
+        context.load_cert_chain(options.tls_cert, options.tls_key)
+    except (OSError, ssl.SSLError) as error:
+        why = error.strerror or "no certificate with its key"
+        raise UsageError(f"{origins['tls_cert']}: {why}") from None
+    return context
+
+
+def _dial(arguments: Arguments, environment: Mapping[str, str]) -> Dial | None:
+    values = arguments.values
+    if values["connect"] is None:
+        return None
+    headers = []
+    given = values["header"]
+    assert isinstance(given, tuple)
+    for header in given:
+        name, _, value = header.partition(":")
+        headers.append((name.encode(), _expand(value.strip(), name, arguments, environment)))
+    if values["bearer_env"] is not None:
+        token = _secret(str(values["bearer_env"]), arguments.origins["bearer_env"], environment)
+        headers.append((b"Authorization", b"Bearer " + token))
+    authority = _text(values["tls_ca"])
+    if authority is not None and not os.access(authority, os.R_OK):
+        raise UsageError(f"{arguments.origins['tls_ca']}: {authority!r} cannot be read")
+    return Dial(
+        endpoint=_endpoint(values["connect"], listening=False),
+        headers=tuple(headers),
+        authority_file=authority,
+        ping_interval=_seconds(values["ping_interval"]),
+        ping_timeout=_seconds(values["ping_timeout"]),
+    )
+
+
+def _expand(value: str, name: str, arguments: Arguments, environment: Mapping[str, str]) -> bytes:
+    def look_up(match: re.Match[str]) -> str:
+        origin = f"{arguments.origins['header']} {name}"
+        return _secret(match[1], origin, environment).decode("ascii")
+
+    return _VARIABLE.sub(look_up, value).encode("ascii")
+
+
+def _token(arguments: Arguments, environment: Mapping[str, str]) -> bytes | None:
+    values, origins = arguments.values, arguments.origins
+    if values["token_env"] is not None:
+        return _secret(str(values["token_env"]), origins["token_env"], environment)
+    path = _text(values["token_file"])
+    if path is None:
+        return None
+    try:
+        with open(path, "rb") as file:
+            return _plain(file.read().strip(), f"{origins['token_file']}: {path!r}")
+    except OSError as error:
+        raise UsageError(f"{origins['token_file']}: {path!r}: {error.strerror}") from None
+
+
+def _secret(variable: str, origin: str, environment: Mapping[str, str]) -> bytes:
+    text = environment.get(variable, "")
+    return _plain(os.fsencode(text).strip(), f"{origin}: the variable {variable}")
+
+
+def _plain(secret: bytes, where: str) -> bytes:
+    """``secret``, if a header can hold it; complaints never show it."""
+    if not secret:
+        raise UsageError(f"{where} is empty or not set")
+    if not secret.isascii() or not secret.decode("ascii").isprintable():
+        raise UsageError(f"{where} holds characters that a header cannot")
+    return secret
+
+
+def _subprotocols(arguments: Arguments, options: RunOptions) -> tuple[str, ...]:
+    chosen = arguments.values["subprotocol"]
+    assert isinstance(chosen, tuple)
+    return chosen or (("mcp",) if options.dialect == MCP else ())
+
+
+def _endpoint(value: object, *, listening: bool) -> Endpoint:
+    return parse_endpoint(str(value), listening=listening)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else os.path.expanduser(str(value))
+
+
+def _seconds(value: object) -> float:
+    assert isinstance(value, float)
+    return value
+
+
+def _count(value: object) -> int:
+    assert isinstance(value, int)
+    return value
