@@ -106,7 +106,8 @@ class Outbox:
     @property
     def full(self) -> bool:
         """True while the other peer should not be read."""
-        return self.pending - self.own >= self._limit
+        gone = self._gone if self._first in self._mine else 0
+        return self.pending + gone - self.own >= self._limit
 
     @property
     def flooded(self) -> bool:
