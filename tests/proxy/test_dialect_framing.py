@@ -14,7 +14,7 @@ from nevermind.peers import Peer
 from nevermind.policy import IdReuse, LateResponse, Policy
 from nevermind.session import Session
 from proxy.messages import OWED, answer, batch, call, cancel, error, note, progress, task
-from proxy.playbook import End, Heard, Said, Step, Waits, client, held, play, server
+from proxy.playbook import End, Heard, Said, Script, Waits, client, held, play, server
 
 FRAMED = replace(OWED, header_framed=True)
 """As LSP: a cancelled request is owed its answer."""
@@ -38,12 +38,12 @@ def hears(end: End, body: bytes, header: bytes = b"Content-Length: <n>\r\n\r\n")
     return end.hears_raw(frame(body, header))
 
 
-def asks(body: bytes) -> list[Step]:
+def asks(body: bytes) -> Script:
     """The client says it and the server hears it as it is."""
     return [says(client, body), hears(server, body)]
 
 
-def replies(body: bytes) -> list[Step]:
+def replies(body: bytes) -> Script:
     """The server says it and the client hears it as it is."""
     return [says(server, body), hears(client, body)]
 
@@ -415,3 +415,33 @@ def test_a_framed_message_has_the_fate_of_the_same_message_in_a_line(
         assert taken(framed, peer.other) == (frame(line[:-1]) if line else b"")
         assert framed.take_notes() == lines.take_notes()
     assert framed.statistics() == lines.statistics()
+
+
+PIECES = st.one_of(
+    st.binary(max_size=30),
+    st.binary(max_size=30).map(frame),
+    st.sampled_from([call(1), answer(1), note(), batch(note()), b"null", b"{", b""]).map(frame),
+    st.builds(frame, st.just(filled(answer(2), 200)), st.just(b"x: y\ncontent-length : <n>\n\n")),
+    st.sampled_from(
+        [b"Content-Length: 7\r\n", b"INFO: x\r\n", b"\r\n", b"Conte", b"Content-Length: x"]
+    ),
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(Peer), PIECES, st.sampled_from([0.0, 0.05, 0.2]))))
+def test_nothing_is_lost_whatever_comes(pieces: list[tuple[Peer, bytes, float]]) -> None:
+    session = Session(Policy(max_message=150), FRAMED)
+    came, went = dict.fromkeys(Peer, b""), dict.fromkeys(Peer, b"")
+    now = 0.0
+    for peer, data, pause in pieces:
+        if data:
+            session.receive_data(peer, data, now)
+            came[peer.other] += data
+        now += pause
+        session.expire(now)
+        went[peer.other] += taken(session, peer.other)
+    for peer in Peer:
+        session.receive_eof(peer, now)
+    for peer in Peer:
+        went[peer] += taken(session, peer)
+    assert went == came

@@ -9,7 +9,7 @@ from nevermind.notes import What
 from nevermind.policy import Fate, LateResponse, Policy
 from nevermind_config.dialects import dialect
 from proxy.messages import answer, call, cancel, error, initialize, note, progress, task
-from proxy.playbook import End, Heard, Held, Said, Step, client, held, play, server
+from proxy.playbook import End, Heard, Held, Said, Script, client, held, play, server
 
 LSP, BSP, ACP, JSONRPC = (dialect(name, {}) for name in ("lsp", "bsp", "acp", "jsonrpc"))
 OWED = (LSP, BSP, ACP)
@@ -37,7 +37,7 @@ class Talk:
     def hears(self, end: End, message: bytes) -> Heard:
         return end.hears_raw(self.wire(message))
 
-    def passes(self, end: End, *messages: bytes) -> list[Step]:
+    def passes(self, end: End, *messages: bytes) -> Script:
         """Each is said and heard as it is."""
         other = End(end.peer.other)
         return [
@@ -46,7 +46,7 @@ class Talk:
             for step in (self.says(end, message), self.hears(other, message))
         ]
 
-    def loses(self, end: End, what: What, *messages: bytes) -> list[Step]:
+    def loses(self, end: End, what: What, *messages: bytes) -> Script:
         """Each is said and held back as ``what``."""
         return [step for message in messages for step in (self.says(end, message), Held(what))]
 
