@@ -121,12 +121,8 @@ class TestConfiguration:
 
 class TestWords:
     def test_every_option_that_is_named_exists(self) -> None:
-        known = {option.flag for option in OPTIONS} | {
-            "--no-shield",
-            "--no-insecure-listen",
-            "--help",
-            "--repository",
-        }
+        known = {option.flag for option in OPTIONS} | {option.off_flag for option in OPTIONS}
+        known |= {"--help", "--repository"}
         known |= {"--quiet", "--stdio"}  # pip's and a language server's
         assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", TEXT)) <= known
 

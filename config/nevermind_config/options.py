@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from nevermind_config.network import NETWORK
 from nevermind_config.option import Option
+from nevermind_config.own_messages import OWN_MESSAGES
 from nevermind_config.values import Choice, Count, File, Flag, Name, Seconds, Size
 
 DIALECTS = ("mcp", "lsp", "bsp", "acp", "jsonrpc")
@@ -83,6 +84,7 @@ _SESSION = (
         "Lines on the server's stdout that are no JSON message.",
         unset="forward; stderr under --shield",
     ),
+    *OWN_MESSAGES,
     Option(
         "--remember",
         Count(),

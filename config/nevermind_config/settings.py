@@ -24,7 +24,15 @@ WORDS: dict[str, type[Enum]] = {
 }
 """The options whose words are the values of an enum."""
 
-PLAIN = ("shield", "remember", "max_message")
+PLAIN = (
+    "shield",
+    "remember",
+    "max_message",
+    "timeout",
+    "max_timeout",
+    "answer_cancelled",
+    "reap_tasks",
+)
 """The options that a policy takes as they are."""
 
 

@@ -276,6 +276,7 @@ def test_without_a_file_and_in_mcp_nothing_of_toml_is_imported() -> None:
         "nevermind_config.network_values",
         "nevermind_config.option",
         "nevermind_config.options",
+        "nevermind_config.own_messages",
         "nevermind_config.suggestions",
         "nevermind_config.values",
     ]

@@ -25,6 +25,10 @@ def test_every_switch_of_a_session_is_there() -> None:
         "--id-reuse",
         "--shield",
         "--noise",
+        "--timeout",
+        "--max-timeout",
+        "--answer-cancelled",
+        "--reap-tasks",
         "--remember",
         "--max-message",
         "--grace",
@@ -65,7 +69,11 @@ def test_an_option_gives_its_name_and_its_variable() -> None:
 
 def test_only_a_flag_can_be_turned_off_by_a_flag() -> None:
     off = {option.flag: option.off_flag for option in OPTIONS if option.off_flag}
-    assert off == {"--shield": "--no-shield", "--insecure-listen": "--no-insecure-listen"}
+    assert off == {
+        "--shield": "--no-shield",
+        "--reap-tasks": "--no-reap-tasks",
+        "--insecure-listen": "--no-insecure-listen",
+    }
 
 
 def test_only_what_is_a_list_can_be_given_several_times() -> None:
@@ -119,5 +127,6 @@ def test_reading_the_options_imports_nothing_slow() -> None:
         "nevermind_config.network_values",
         "nevermind_config.option",
         "nevermind_config.options",
+        "nevermind_config.own_messages",
         "nevermind_config.values",
     ]

@@ -43,6 +43,10 @@ def test_every_word_reaches_its_switch() -> None:
         "noise": "drop",
         "remember": 10,
         "max_message": 1024,
+        "timeout": 30.0,
+        "max_timeout": 60.0,
+        "answer_cancelled": 0.0,
+        "reap_tasks": True,
     }
     assert policy(chosen) == Policy(
         cancel=FirstCancel.ABSORB,
@@ -55,7 +59,17 @@ def test_every_word_reaches_its_switch() -> None:
         noise=Noise.DROP,
         remember=10,
         max_message=1024,
+        timeout=30.0,
+        max_timeout=60.0,
+        answer_cancelled=0.0,
+        reap_tasks=True,
     )
+
+
+def test_single_methods_have_timeouts_of_their_own() -> None:
+    methods: dict[str, dict[str, Value]] = {"initialize": {"timeout": 60.0}, "ping": {"timeout": None}}
+    chosen = policy({**DEFAULTS, "timeout": 30.0}, {**methods, "tools/list": {}})
+    assert (chosen.timeout, chosen.timeouts) == (30, {"initialize": 60, "ping": None})
 
 
 def test_every_option_is_the_policys_or_the_runs() -> None:
