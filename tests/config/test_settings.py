@@ -67,7 +67,10 @@ def test_every_word_reaches_its_switch() -> None:
 
 
 def test_single_methods_have_timeouts_of_their_own() -> None:
-    methods: dict[str, dict[str, Value]] = {"initialize": {"timeout": 60.0}, "ping": {"timeout": None}}
+    methods: dict[str, dict[str, Value]] = {
+        "initialize": {"timeout": 60.0},
+        "ping": {"timeout": None},
+    }
     chosen = policy({**DEFAULTS, "timeout": 30.0}, {**methods, "tools/list": {}})
     assert (chosen.timeout, chosen.timeouts) == (30, {"initialize": 60, "ping": None})
 
