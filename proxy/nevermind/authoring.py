@@ -151,6 +151,7 @@ class Author:
         self._note(Event.REAP, issuer, use, now, why=why, task=verdict.task)
 
     def _time_is_up(self, issuer: Peer, use: Use, now: float) -> None:
+        self.deadlines.clear(use)
         ledger = self._ledger
         requests = ledger.books[issuer].requests
         found = requests.find(use.wire)

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from nevermind.dialects import MCP, Dialect
 from nevermind.notes import Event, What
 from nevermind.peers import Peer
 from nevermind.policy import Fate, FirstCancel, IdReuse, LateResponse, Policy
@@ -511,6 +512,19 @@ class TestWithATimeout:
             server.loses(LATE, answer(1)),
             policy=Policy(timeout=timeout, answer_cancelled=waits),
             dialect=OWED,
+        )
+
+    @pytest.mark.parametrize("dialect", [MCP, OWED], ids=("mcp", "owed"))
+    def test_at_once(self, dialect: Dialect) -> None:
+        """What has been answered does not time out."""
+        play(
+            client.passes(call(1, dialect=dialect), cancel(1, dialect=dialect)),
+            client << cancelled(1),
+            Waits(4),
+            Waits(100),
+            server.loses(LATE, answer(1)),
+            policy=Policy(timeout=4, answer_cancelled=0),
+            dialect=dialect,
         )
 
     def test_in_mcp(self) -> None:
