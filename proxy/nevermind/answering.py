@@ -15,9 +15,7 @@ from nevermind.uses import Record, Use
 _NOBODY = "nobody waits for an answer to this id"
 
 
-def response(
-    ledger: Ledger, sender: Peer, answer: Response, body: bytes, now: float
-) -> Verdict:
+def response(ledger: Ledger, sender: Peer, answer: Response, body: bytes, now: float) -> Verdict:
     """Rule on ``answer``, which ``sender`` sent; its issuer is the other peer.
 
     ``body`` is its message, as far as it has come.

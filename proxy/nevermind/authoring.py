@@ -14,7 +14,7 @@ from typing import Protocol
 
 from nevermind import replies
 from nevermind.deadlines import Deadlines
-from nevermind.envelopes import raw_members, read_path
+from nevermind.envelopes import raw_members, value_at
 from nevermind.ids import Key, shown, spell
 from nevermind.ledger import Ledger, Verdict
 from nevermind.lifecycle import Event as Befalls
@@ -219,9 +219,8 @@ def _id(use: Use) -> bytes:
 
 def _self_description(body: bytes) -> bytes:
     """What a request says of its sender in ``_meta``, as JSON without line ends; b"" if nothing."""
-    looked = raw_members(body)
-    meta = None if looked is None else read_path(looked[0], ("params", "_meta"))
-    said = None if meta is None else raw_members(meta)
+    meta = value_at(body, ("params", "_meta"))
+    said = None if meta is None else raw_members(meta, _SELF_DESCRIPTION)
     if said is None:
         return b""
     members = said[0]

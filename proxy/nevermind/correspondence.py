@@ -12,11 +12,11 @@ from nevermind.messages import Message, as_framed, as_line
 from nevermind.noise import is_noise
 from nevermind.peers import Peer
 from nevermind.policy import Noise
+from nevermind.through import pass_on
 
 
 class Correspondence:
-    """What ``sender`` writes, on its way to ``queue``.
-    """
+    """What ``sender`` writes, on its way to ``queue``."""
 
     deadline: float | None = None
     """A whole message waits for nothing."""
@@ -36,7 +36,7 @@ class Correspondence:
         if self._noise is not None and is_noise(body):
             judge.divert(as_line(body), aside=self._noise is Noise.STDERR)
             return
-        out = judge.message(self._sender, body, now)
+        out = pass_on(judge, self._sender, body, now)
         if out is not None:
             if isinstance(self._queue, Mailbox):
                 self._queue.put(message if out is body else message._replace(body=out))

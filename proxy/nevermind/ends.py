@@ -7,7 +7,9 @@ verdict.
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterable
 
 from nevermind import scanning
 from nevermind.dialects import Path
@@ -17,6 +19,9 @@ from nevermind.spans import Span
 
 END = 4096
 """Bytes of each end that are looked at."""
+
+TOKEN: Path = ("params", "_meta", "progressToken")
+"""Where a token can be told from the tail alone: MCP's, if it comes last."""
 
 _PLAIN = rb'(?:"[^"\\]*+"|-?[0-9][0-9.eE+-]*+)'
 _LAST_MEMBERS = re.compile(
@@ -80,6 +85,11 @@ class Head:
             return None
         return member.start + offset, member.stop + offset
 
+    def excerpt(self, paths: Iterable[Path]) -> bytes:
+        """A small message with the same values at ``paths``, as far as they are in the head."""
+        found = ((path, self.find(path)) for path in paths)
+        return _excerpt((path, self._head[span[0] : span[1]]) for path, span in found if span)
+
     def shows(self, word: bytes) -> bool:
         """Whether ``word`` stands in the head, wherever."""
         return word in self._head
@@ -136,15 +146,35 @@ class Tail:
         return None if span is None else read_string(self._tail[span[0] : span[1]])
 
     @property
-    def token(self) -> Key | None:
+    def token_span(self) -> Span | None:
         """The progress token, if ``_meta`` closes the params and they all but close the message."""
         match = _LAST_TOKEN.search(self._before)
-        return None if match is None else read_key(match.group(1))
+        return None if match is None else match.span(1)
+
+    @property
+    def token(self) -> Key | None:
+        """The progress token, if it is here and trackable."""
+        span = self.token_span
+        return None if span is None else read_key(self._tail[span[0] : span[1]])
+
+    def excerpt(self) -> bytes:
+        """A small message with the same id and token, as far as they are in the tail."""
+        found = ((("id",), self.id_span), (TOKEN, self.token_span))
+        return _excerpt((path, self._tail[span[0] : span[1]]) for path, span in found if span)
 
     @property
     def closes_a_member(self) -> bool:
         """Whether an object or array is the last member: no plain one follows it."""
         return not self._members and _CLOSES_A_MEMBER.search(self._tail) is not None
+
+
+def _excerpt(values: Iterable[tuple[Path, bytes]]) -> bytes:
+    members: list[bytes] = []
+    for path, value in values:
+        for name in reversed(path):
+            value = b"{%b:%b}" % (json.dumps(name).encode("ascii"), value)
+        members.append(value[1:-1])
+    return b"{%b}" % b",".join(members)
 
 
 def _last(members: list[Member], name: str) -> Member | None:

@@ -10,13 +10,17 @@ somebody else's protocol.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
 
 import msgspec
+from msgspec import UNSET, Raw, UnsetType
 
 from nevermind import scanning
 from nevermind.dialects import Dialect, Path
 from nevermind.ids import Key, read_key, read_string
+from nevermind.scanning import SCAN_LIMIT
 
 
 class Request(msgspec.Struct, frozen=True, gc=False):
@@ -80,13 +84,19 @@ UNDERSTANDABLE = Opaque(understandable=True)
 
 _TASK_IDS: tuple[Path, ...] = (("result", "task", "taskId"), ("result", "taskId"))
 
-_RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_RAW_ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
+LARGEST_BATCH = 4096
+"""Elements of the longest array that is judged.  Batches of hundreds are unheard of;
+one of millions of empty objects would cost gigabytes and a minute."""
+
 _REFUSALS = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
 
 def look(body: bytes, dialect: Dialect) -> Envelope:
-    """The envelope of ``body``, one whole message with or without white space around."""
+    """The envelope of ``body``, one whole message with or without white space around.
+
+    ``BROKEN`` also for an object of more than ``SCAN_LIMIT`` bytes that only the
+    scan could read: its ends may still tell what it is.
+    """
     start = scanning.first_byte(body)
     mark = body[start : start + 1]
     if mark == b"{":
@@ -96,37 +106,67 @@ def look(body: bytes, dialect: Dialect) -> Envelope:
     return BROKEN
 
 
-def raw_members(body: bytes) -> tuple[Mapping[str, bytes], bool] | None:
-    """The members of an object as raw bytes, the last of repeated keys.
+def raw_members(body: bytes, names: Path) -> tuple[Mapping[str, bytes], bool] | None:
+    """The members ``names`` of an object as raw bytes, as far as it has them.
 
-    The flag says whether it took the shallow scan to read them.  None if
-    there is no object to be made out.
+    Of a repeated key the last counts.  The flag says whether it took the
+    shallow scan to read them.  None if there is no object to be made out.
     """
     try:
-        decoded = _RAW_OBJECT.decode(body)
+        values = _members_decoder(names)(body)
     except _REFUSALS:
-        found = scanning.members(body)
+        found = scanning.members(body) if len(body) <= SCAN_LIMIT else None
         if found is None:
             return None
-        return {m.key: body[m.start : m.stop] for m in found if m.key is not None}, True
-    return {key: bytes(raw) for key, raw in decoded.items()}, False
+        return {m.key: body[m.start : m.stop] for m in found if m.key in names}, True
+    raws = zip(names, values, strict=True)
+    return {name: bytes(raw) for name, raw in raws if raw is not UNSET}, False
 
 
-def read_path(members: Mapping[str, bytes], path: Path) -> bytes | None:
-    """The raw value at ``path``, or None if any part of the way is missing."""
-    for name in path[:-1]:
-        inner = members.get(name)
-        if inner is None or inner[:1] != b"{":
+def value_at(body: bytes, path: Path) -> bytes | None:
+    """The raw value at ``path`` in ``body``, or None if any part of the way is missing."""
+    for name in path:
+        looked = raw_members(body, (name,))
+        if looked is None or name not in looked[0]:
             return None
-        looked = raw_members(inner)
-        if looked is None:
-            return None
-        members = looked[0]
-    return members.get(path[-1])
+        body = looked[0][name]
+    return body
+
+
+def _tuple_decoder(fields: list[str], **options: Any) -> Callable[[bytes], tuple[Any, ...]]:
+    """What decodes into ``fields``, raw bytes or UNSET, and reads nothing else.
+
+    A dictionary would have an entry for every member that somebody sends.
+    """
+    kind = msgspec.defstruct(
+        "Raws", [(field, Raw | UnsetType, UNSET) for field in fields], gc=False, **options
+    )
+    decode = msgspec.json.Decoder(kind).decode
+    return lambda body: msgspec.structs.astuple(decode(body))
+
+
+@lru_cache(maxsize=256)
+def _members_decoder(names: Path) -> Callable[[bytes], tuple[Any, ...]]:
+    fields = [f"m{n}" for n in range(len(names))]
+    return _tuple_decoder(fields, rename=dict(zip(fields, names, strict=True)))
+
+
+@lru_cache(maxsize=1)
+def _elements_decoder() -> Callable[[bytes], tuple[Any, ...]]:
+    fields = [f"e{n}" for n in range(LARGEST_BATCH)]
+    return _tuple_decoder(fields, array_like=True, forbid_unknown_fields=True)
+
+
+@lru_cache(maxsize=16)
+def _names(dialect: Dialect) -> Path:
+    """The top-level members that are looked at."""
+    fixed = (dialect.cancel_id, dialect.progress_token, dialect.subscription_id)
+    tops = (path[0] for path in (*fixed, *dialect.request_tokens) if path)
+    return tuple(dict.fromkeys(("method", "id", "result", "error", *tops)))
 
 
 def _look_at_object(body: bytes, dialect: Dialect) -> Envelope:
-    looked = raw_members(body)
+    looked = raw_members(body, _names(dialect))
     if looked is None:
         return BROKEN
     members, scanned = looked
@@ -164,38 +204,41 @@ def _response(members: Mapping[str, bytes], scanned: bool, dialect: Dialect) -> 
 
 def creates_task(result: bytes | None) -> bool:
     """Whether a result creates a task (MCP 2025-11-25 ``task``, 2026-07-28 ``resultType``)."""
-    if result is None or result[:1] != b"{":
-        return False
-    looked = raw_members(result)
+    looked = None if result is None else raw_members(result, ("resultType", "task"))
     if looked is None:
         return False
     members = looked[0]
     if read_string(members.get("resultType", b"null")) == "task":
         return True
-    task_id = read_path(members, ("task", "taskId"))
-    return task_id is not None and task_id[:1] == b'"'
+    task = _value_in(members, ("task", "taskId"))
+    return task is not None and task[:1] == b'"'
 
 
 def task_id(body: bytes) -> str:
     """The id of the task that a response creates; "" where it can't be told."""
-    looked = raw_members(body)
-    members = {} if looked is None else looked[0]
     for path in _TASK_IDS:
-        raw = read_path(members, path)
+        raw = value_at(body, path)
         if raw is not None and raw[:1] == b'"':
             return read_string(raw) or ""
     return ""
 
 
+def _value_in(members: Mapping[str, bytes], path: Path) -> bytes | None:
+    top = members.get(path[0])
+    return None if top is None else value_at(top, path[1:])
+
+
 def _key_at(members: Mapping[str, bytes], path: Path) -> Key | None:
-    raw = read_path(members, path)
+    raw = _value_in(members, path)
     return None if raw is None else read_key(raw)
 
 
 def _look_at_array(body: bytes, dialect: Dialect) -> Envelope:
     spans = _element_spans(body)
     if spans is None:
-        return BROKEN
+        return BROKEN if len(body) <= SCAN_LIMIT else UNDERSTANDABLE
+    if len(spans) > LARGEST_BATCH:
+        return UNDERSTANDABLE
     objects = sum(body[start : start + 1] == b"{" for start, _ in spans)
     if objects < len(spans) or not spans:
         return UNDERSTANDABLE if objects else BROKEN
@@ -205,12 +248,14 @@ def _look_at_array(body: bytes, dialect: Dialect) -> Envelope:
 
 def _element_spans(body: bytes) -> list[tuple[int, int]] | None:
     try:
-        decoded = _RAW_ARRAY.decode(body)
+        decoded = _elements_decoder()(body)
     except _REFUSALS:
-        return scanning.elements(body)
+        return scanning.elements(body, LARGEST_BATCH) if len(body) <= SCAN_LIMIT else None
     spans: list[tuple[int, int]] = []
     at = 0
     for raw in decoded:
+        if raw is UNSET:
+            break
         # Between two elements stand only white space and a comma, with which
         # no element begins: the first occurrence is the element itself.
         value = bytes(raw)

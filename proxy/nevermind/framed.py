@@ -13,7 +13,7 @@ from nevermind.framing.content_length import ContentLength, with_length
 from nevermind.judge import Judge
 from nevermind.mailbox import Queue
 from nevermind.peers import Peer
-from nevermind.through import Through
+from nevermind.through import Through, pass_on
 
 _UNFRAMED = "bytes that belong to no message were let through"
 
@@ -92,7 +92,7 @@ class FramedInbound:
             return None
         self._told_astray = False
         body = data[body_start:body_stop]
-        out = self._judge.message(self._sender, body, now)
+        out = pass_on(self._judge, self._sender, body, now)
         if out is body:
             return None
         if out is None:

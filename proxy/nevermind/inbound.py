@@ -17,7 +17,7 @@ from nevermind.mailbox import Queue
 from nevermind.noise import is_noise
 from nevermind.peers import Peer
 from nevermind.policy import Noise
-from nevermind.through import CUT_THROUGH, Through
+from nevermind.through import CUT_THROUGH, Through, pass_on
 
 _LF = 0x0A
 _LINE_END = re.compile(rb"[ \t\r]*+\n?")
@@ -71,9 +71,7 @@ class Inbound:
         self._torn = self._torn and self._outbox.within_line
         midway = self._through is not None or self._torn
         self._outbox.go_on(midway)
-        self._clean = (
-            self._quick and not self._lines.size and self._line_end is None and not midway
-        )
+        self._clean = self._quick and not self._lines.size and self._line_end is None and not midway
 
     def _receive(self, data: bytes, now: float) -> None:
         if self._line_end is not None:
@@ -178,7 +176,7 @@ class Inbound:
             return None
         if self._noise is not None and is_noise(body):
             return self._hold_noise(data[start:stop])
-        out = self._judge.message(self._sender, body, now)
+        out = pass_on(self._judge, self._sender, body, now)
         if out is body:
             return None
         if out is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 
 import orjson
 
@@ -26,7 +25,7 @@ from nevermind.envelopes import (
     Response,
     creates_task,
     look,
-    raw_members,
+    value_at,
 )
 from nevermind.ids import Key
 from nevermind.ledger import FORWARD, Ledger, Verdict
@@ -184,17 +183,23 @@ class Judge:
         assert what is not None
         self.dropped[what] = self.dropped.get(what, 0) + 1
         issuer = sender if isinstance(envelope, Cancel) else sender.other
-        note = describe(Event.DROP, issuer, verdict, envelope, body, now)
-        self.notes.append(note if size is None else replace(note, bytes=size))
+        note = describe(Event.DROP, issuer, verdict, envelope, body, now, size=size)
+        self.notes.append(note)
 
     def tell(
-        self, sender: Peer, envelope: Envelope, verdict: Verdict, body: bytes, now: float
+        self,
+        sender: Peer,
+        envelope: Envelope,
+        verdict: Verdict,
+        body: bytes,
+        now: float,
+        *,
+        size: int | None = None,
     ) -> None:
-        """Note what is forwarded but worth a line."""
-        if verdict.cancelled:
-            self.notes.append(describe(Event.CANCEL, sender, verdict, envelope, body, now))
-        elif verdict.aliased:
-            self.notes.append(describe(Event.ALIAS, sender, verdict, envelope, body, now))
+        """Note what is forwarded but worth a line; ``size`` if ``body`` is not all of it."""
+        if verdict.cancelled or verdict.aliased:
+            event = Event.CANCEL if verdict.cancelled else Event.ALIAS
+            self.notes.append(describe(event, sender, verdict, envelope, body, now, size=size))
 
     def retract(self, issuer: Peer, name: Key, answer: Envelope, line: bytes, now: float) -> None:
         """``answer``, which had been let through, was taken out of the queue as late."""
@@ -249,5 +254,4 @@ def _may_create_task(body: bytes) -> bool:
             json.loads(body)
         except (ValueError, RecursionError):
             return True
-    looked = raw_members(body)
-    return looked is None or creates_task(looked[0].get("result"))
+    return creates_task(value_at(body, ("result",)))

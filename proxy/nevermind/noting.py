@@ -5,7 +5,7 @@ Knows what people want to read, not where they read it.
 
 from __future__ import annotations
 
-from nevermind.envelopes import Cancel, Envelope, Response, raw_members, read_path
+from nevermind.envelopes import Cancel, Envelope, Response, value_at
 from nevermind.ids import read_string, shown
 from nevermind.ledger import Verdict
 from nevermind.notes import Event, Note
@@ -19,11 +19,19 @@ _REASON = ("params", "reason")
 
 
 def describe(
-    event: Event, issuer: Peer, verdict: Verdict, envelope: Envelope, body: bytes, now: float
+    event: Event,
+    issuer: Peer,
+    verdict: Verdict,
+    envelope: Envelope,
+    body: bytes,
+    now: float,
+    *,
+    size: int | None = None,
 ) -> Note:
     """The note on ``verdict``, which fell on ``envelope`` at ``now``.
 
-    A late message is told with the reason of the cancel that made it late.
+    ``size`` if ``body`` is not all of the message.  A late message is told with
+    the reason of the cancel that made it late.
     """
     record = verdict.record
     asked: float | None = None
@@ -50,7 +58,7 @@ def describe(
         method=method,
         since_request_s=None if asked is None else now - asked,
         since_cancel_s=None if cancelled is None else now - cancelled,
-        bytes=len(body),
+        bytes=len(body) if size is None else size,
         outcome=outcome,
         reason=reason,
         why=verdict.why or None,
@@ -60,7 +68,6 @@ def describe(
 
 def reason_of(cancel: bytes) -> str | None:
     """The reason that a cancel gives, if it is a string: the beginning of a long one."""
-    looked = raw_members(cancel)
-    raw = None if looked is None else read_path(looked[0], _REASON)
-    reason = read_string(raw) if raw is not None and raw[:1] == b'"' else None
+    raw = value_at(cancel, _REASON)
+    reason = None if raw is None else read_string(raw)
     return None if reason is None else reason[:LONGEST_REASON]

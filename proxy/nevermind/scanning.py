@@ -17,6 +17,9 @@ from nevermind.ids import read_string
 
 BOM = b"\xef\xbb\xbf"
 
+SCAN_LIMIT = 1024 * 1024
+"""Bytes that are scanned: a megabyte takes up to a third of a second."""
+
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _BRACKETS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
@@ -62,8 +65,11 @@ def leading_members(data: bytes) -> list[Member]:
     return found
 
 
-def elements(data: bytes) -> list[tuple[int, int]] | None:
-    """The bounds of each element of the array that fills ``data``, or None."""
+def elements(data: bytes, most: int) -> list[tuple[int, int]] | None:
+    """The bounds of each element of the array that fills ``data``, or None.
+
+    Of an array with more than ``most`` elements the first ones, one too many.
+    """
     found: list[tuple[int, int]] = []
     at = first_byte(data)
     if data[at : at + 1] != b"[":
@@ -76,6 +82,8 @@ def elements(data: bytes) -> list[tuple[int, int]] | None:
         if stop is None:
             return None
         found.append((at, stop))
+        if len(found) > most:
+            return found
         at = _skip_space(data, stop)
         mark = data[at : at + 1]
         if mark == b"]":

@@ -13,14 +13,11 @@ import msgspec
 
 from nevermind import scanning
 from nevermind.dialects import Path
-from nevermind.scanning import Member
+from nevermind.scanning import SCAN_LIMIT, Member
 
 Span = tuple[int, int]
 Edit = tuple[Path, bytes]
 """The value at a path, and the bytes that take its place."""
-
-SCAN_LIMIT = 1024 * 1024
-"""Bytes that the slow scan may have to read; what is longer can't be made out."""
 
 _LARGE = 16 * 1024
 """Bytes from which on it pays to let C find the ends of large members."""

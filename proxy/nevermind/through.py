@@ -10,17 +10,21 @@ proves that it is late.
 from __future__ import annotations
 
 from nevermind import answering, spans
-from nevermind.ends import END, Head, Tail
+from nevermind.ends import END, TOKEN, Head, Tail
 from nevermind.envelopes import BROKEN, UNDERSTANDABLE, Envelope, Notification, Request, Response
 from nevermind.judge import Judge
-from nevermind.ledger import Verdict
+from nevermind.ledger import FORWARD
 from nevermind.lifecycle import State
 from nevermind.peers import Peer
+from nevermind.scanning import SCAN_LIMIT
 from nevermind.spans import Span
 
 CUT_THROUGH = 16 * 1024
 """Bytes of a message after which its head is asked whether it may go on already.
 A smaller one is whole after a read or two."""
+
+_NOT_TO_BE_CHANGED = b""
+"""In the place of a message that has gone out already, or will before it can be edited."""
 
 _TASK = b'"task"'
 """A result that creates a task has it as a key or as a value."""
@@ -51,6 +55,7 @@ class Through:
         "_sender",
         "_size",
         "_tail",
+        "_verdict",
         "grown",
     )
 
@@ -59,7 +64,8 @@ class Through:
         self._sender = sender
         self._head = Head(data[:END])
         self._envelope: Envelope | None = None
-        self._dropped: Verdict | None = None
+        self._verdict = FORWARD
+        self._dropped = False
         self._holds = False
         self._needles: tuple[bytes, ...] = ()
         self._reach = 0
@@ -73,7 +79,7 @@ class Through:
     @property
     def dropping(self) -> bool:
         """Whether the message, begun by now, is held back."""
-        return self._dropped is not None
+        return self._dropped
 
     def may_cut(self) -> bool:
         """Whether the head proves that nothing can hold the message back."""
@@ -104,10 +110,14 @@ class Through:
         self._envelope = envelope = self._by_head()
         changes: list[tuple[Span, bytes]] = []
         if envelope is not None:
-            verdict = self._judge.rule(self._sender, envelope, data[:END], now)
+            body = data[:END]
+            if isinstance(envelope, Request):
+                paths = (("id",), *self._judge.dialect.request_tokens)
+                body = self._head.excerpt(paths) if overlong else _NOT_TO_BE_CHANGED
+            self._verdict = verdict = self._judge.rule(self._sender, envelope, body, now)
             certain = verdict.final or b"task" not in data[:END]
             if overlong and verdict.held is not None and certain and not self._head.repeats:
-                self._dropped = verdict
+                self._dropped = True
             else:
                 self._judge.let_through(self._sender, envelope, verdict, now)
             for path, new in verdict.edits:
@@ -123,7 +133,7 @@ class Through:
     def feed(self, data: bytes) -> bytes:
         """``data`` has come too."""
         self._size += len(data)
-        if self._dropped is not None:
+        if self._dropped:
             return b""
         if self._needles and not self._found:
             reach = self._reach
@@ -142,9 +152,9 @@ class Through:
         """``data`` is the last of it, line end included."""
         out = self.feed(data)
         judge = self._judge
-        if self._dropped is not None:
+        if self._dropped:
             assert self._envelope is not None
-            judge.drop(self._sender, self._envelope, self._dropped, b"", now, size=self._size)
+            judge.drop(self._sender, self._envelope, self._verdict, b"", now, size=self._size)
             return b""
         judge.forwarded += 1
         tail = Tail(self._tail)
@@ -156,6 +166,8 @@ class Through:
                 self._late_token(tail)
             case Response(id=key) if key is not None and self._shows_task():
                 answering.created_task(judge.ledger, self._sender, key)
+        if self._envelope is not None:
+            judge.tell(self._sender, self._envelope, self._verdict, b"", now, size=self._size)
         return out + spans.put(self._tail, changes) if self._holds else out
 
     def _by_head(self) -> Envelope | None:
@@ -203,12 +215,17 @@ class Through:
             envelope = Notification(self._head.method or "")
         else:
             envelope = UNDERSTANDABLE if kind else BROKEN
-        verdict = self._judge.rule(self._sender, envelope, self._tail, now)
+        body = self._tail
+        if isinstance(envelope, Request):
+            body = tail.excerpt() if self._holds else _NOT_TO_BE_CHANGED
+        verdict = self._judge.rule(self._sender, envelope, body, now)
+        self._envelope, self._verdict = envelope, verdict
         self._judge.let_through(self._sender, envelope, verdict, now)
         if isinstance(envelope, Request) and self._found and not envelope.tokens:
             self._judge.ledger.books[self._sender].tokens.forget_ended()
-        span = tail.id_span
-        changes = [(span, new) for path, new in verdict.edits if span and path == ("id",)]
+        places = {("id",): tail.id_span, TOKEN: tail.token_span}
+        found = ((places.get(path), new) for path, new in verdict.edits)
+        changes = [(span, new) for span, new in found if span]
         return _in_place(changes) if self._announced else changes
 
     def _late_token(self, tail: Tail) -> None:
@@ -229,6 +246,23 @@ class Through:
             use = books.requests.promote(envelope.id) if plain else books.requests.live[envelope.id]
             use.tokens = (*use.tokens, token)
             books.tokens.claim(use)
+
+
+def pass_on(judge: Judge, sender: Peer, body: bytes, now: float) -> bytes | None:
+    """What to send on for ``body``, one whole message, however long it is.
+
+    A long one that only the scan could read is judged by its ends.
+    """
+    if len(body) <= SCAN_LIMIT:
+        return judge.message(sender, body, now)
+    envelope = judge.look(body)
+    if envelope is not BROKEN:
+        return judge.enveloped(sender, envelope, body, now)
+    through = Through(judge, sender, body)
+    out = through.begin(body, now, overlong=True) + through.finish(b"", now)
+    if through.dropping:
+        return None
+    return body if out == body else out
 
 
 def _in_place(changes: list[tuple[Span, bytes]]) -> list[tuple[Span, bytes]]:

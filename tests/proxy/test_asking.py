@@ -13,10 +13,12 @@ from nevermind.lifecycle import State
 from nevermind.notes import What
 from nevermind.peers import Peer
 from nevermind.policy import IdReuse, Policy
-from nevermind.spans import SCAN_LIMIT
 from nevermind.uses import Use
 from proxy.court import Court
 from proxy.messages import OWED, Spelling, answer, call, cancel, progress
+
+UNEDITABLE = b'{"id":7,"method":"x",%b}' % b",".join(b'"k%d":1' % n for n in range(100_000))
+"""A request with more small members than are looked through."""
 
 BOTH = pytest.mark.parametrize("asker", list(Peer), ids=("client asks", "server asks"))
 
@@ -203,8 +205,7 @@ class TestReuse:
     def test_a_request_that_cannot_be_edited(self, asker: Peer) -> None:
         """It takes the id over: its answer comes under that."""
         court = reused(asker)
-        body = b'{"id":7,"method":"x","params":NaN,"z":"%b"}' % (b"z" * SCAN_LIMIT)
-        assert court.hear(asker, body) is FORWARD
+        assert court.hear(asker, UNEDITABLE) is FORWARD
         assert court.state(7, asker) is State.IN_FLIGHT
         assert court.hear(asker.other, answer(7)).held is None
 
@@ -212,8 +213,7 @@ class TestReuse:
         """It goes under its own name, beside the one that does not."""
         court = reused(asker)
         wire, _ = seen(court, asker, call(7))
-        body = b'{"id":7,"method":"x","params":NaN,"z":"%b"}' % (b"z" * SCAN_LIMIT)
-        assert court.hear(asker, body) is FORWARD
+        assert court.hear(asker, UNEDITABLE) is FORWARD
         assert court.state(7, asker) is State.IN_FLIGHT
         assert court.sent(asker.other, answer(7)) == answer(7)
         assert court.sent(asker.other, answer(spell(wire))) == answer(7)

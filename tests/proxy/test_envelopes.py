@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from nevermind.dialects import MCP
 from nevermind.envelopes import (
     BROKEN,
+    LARGEST_BATCH,
     UNDERSTANDABLE,
     Batch,
     Cancel,
@@ -23,10 +24,10 @@ from nevermind.envelopes import (
     creates_task,
     look,
     raw_members,
-    read_path,
     task_id,
+    value_at,
 )
-from nevermind.scanning import BOM
+from nevermind.scanning import BOM, SCAN_LIMIT
 from proxy.messages import OWED, PLAIN
 
 DEEP = b"[" * 5000 + b"]" * 5000
@@ -310,21 +311,62 @@ class TestBatches:
 class TestMembers:
     """The raw bytes of members."""
 
+    def test_those_that_are_asked_for(self) -> None:
+        """And nothing of the others."""
+        assert raw_members(b'{"a":1,"b":[2] ,"c":"x"}', ("b", "c", "d")) == (
+            {"b": b"[2]", "c": b'"x"'},
+            False,
+        )
+        assert raw_members(b'{"a":1,"b":NaN}', ("b", "d")) == ({"b": b"NaN"}, True)
+
     def test_the_last_of_repeated_keys(self) -> None:
         """By the C decoder and by the scan."""
-        assert raw_members(b'{"a":1,"a":[2] }') == ({"a": b"[2]"}, False)
-        assert raw_members(b'{"a":1,"a":NaN }') == ({"a": b"NaN"}, True)
-        assert raw_members(b"[]") is None
+        assert raw_members(b'{"a":1,"a":[2] }', ("a",)) == ({"a": b"[2]"}, False)
+        assert raw_members(b'{"a":1,"a":NaN }', ("a",)) == ({"a": b"NaN"}, True)
+
+    def test_what_is_no_object(self) -> None:
+        """Has none."""
+        for body in (b"[]", b"7", b"", b'{"a":1', b'"' + b"x" * SCAN_LIMIT + b'"'):
+            assert raw_members(body, ("a",)) is None
 
     def test_a_path(self) -> None:
         """As long as there are objects on the way."""
-        members = {"a": b'{"b":{"c":[1]}}', "x": b"{", "y": b"7"}
-        assert read_path(members, ("a",)) == members["a"]
-        assert read_path(members, ("a", "b", "c")) == b"[1]"
-        assert read_path(members, ("a", "b", "d")) is None
-        assert read_path(members, ("x", "b")) is None
-        assert read_path(members, ("y", "b")) is None
-        assert read_path(members, ("z", "b")) is None
+        body = b'{"a":{"b":{"c":[1]}},"x":{"b" 1},"y":7}'
+        assert value_at(body, ()) is body
+        assert value_at(body, ("a",)) == b'{"b":{"c":[1]}}'
+        assert value_at(body, ("a", "b", "c")) == b"[1]"
+        for path in (("a", "b", "d"), ("x", "b"), ("y", "b"), ("z", "b")):
+            assert value_at(body, path) is None
+
+
+class TestLongMessages:
+    """What is longer than the scan may read, and what has more parts than may be counted."""
+
+    def test_an_object(self) -> None:
+        """A C decoder reads it, unless it refuses it."""
+        long = b'{"id":7,"result":{"x":%b,"y":"%b"}}'
+        assert mcp(long % (b"1", b"y" * SCAN_LIMIT)) == Response(7)
+        assert mcp(long % (b"NaN", b"y" * SCAN_LIMIT)) is BROKEN
+        assert mcp(long % (b"NaN", b"y" * 1000)) == Response(7, scanned=True)
+
+    def test_very_many_members(self) -> None:
+        """They cost no more than the bytes that they are."""
+        many = b",".join(b'"%d":0' % n for n in range(200_000))
+        assert mcp(b'{"id":7.0,%b,"method":"x"}' % many) == Request(7, "x")
+
+    def test_an_array(self) -> None:
+        """It may have asked for something."""
+        long = b'[{"id":7,"result":%b},{"y":"%b"}]'
+        assert isinstance(mcp(long % (b"1", b"y" * SCAN_LIMIT)), Batch)
+        assert mcp(long % (b"NaN", b"y" * SCAN_LIMIT)) is UNDERSTANDABLE
+
+    @pytest.mark.parametrize("last", [b"{}", b'{"x":NaN}'], ids=("valid", "scanned"))
+    def test_very_many_elements(self, last: bytes) -> None:
+        """So many are never judged."""
+        most = mcp(b"[" + b"{}," * (LARGEST_BATCH - 1) + last + b"]")
+        assert isinstance(most, Batch)
+        assert len(most.elements) == LARGEST_BATCH
+        assert mcp(b"[" + b"{}," * LARGEST_BATCH + last + b"]") is UNDERSTANDABLE
 
 
 @given(st.binary(max_size=60) | st.text(alphabet='{}[]",: 1idmethod', max_size=60).map(str.encode))

@@ -13,7 +13,7 @@ from nevermind.notes import Diverted, Event, Note, What
 from nevermind.outbox import Outbox
 from nevermind.peers import Peer
 from nevermind.policy import IdReuse, LateResponse, Policy
-from nevermind.spans import SCAN_LIMIT
+from nevermind.scanning import SCAN_LIMIT
 from proxy.messages import (
     OWED,
     answer,

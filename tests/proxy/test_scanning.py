@@ -209,13 +209,13 @@ class TestElements:
     def test_bounds(self) -> None:
         """White space around elements is not in them."""
         data = b' [ {"a":1} ,7,"]" , [2] ] '
-        found = elements(data)
+        found = elements(data, 10)
         assert found is not None
         assert [data[a:b] for a, b in found] == [b'{"a":1}', b"7", b'"]"', b"[2]"]
 
     def test_an_empty_array(self) -> None:
         """It has none."""
-        assert elements(BOM + b"[ ]\r") == []
+        assert elements(BOM + b"[ ]\r", 10) == []
 
     @pytest.mark.parametrize(
         "data",
@@ -236,13 +236,18 @@ class TestElements:
     )
     def test_what_is_no_array(self, data: bytes) -> None:
         """Cut off, or with something behind it, or something else."""
-        assert elements(data) is None
+        assert elements(data, 10) is None
+
+    def test_one_too_many(self) -> None:
+        """What comes after it is not read."""
+        assert elements(b"[1,2,3]", 3) == [(1, 2), (3, 4), (5, 6)]
+        assert elements(b"[1,2,3", 2) == [(1, 2), (3, 4), (5, 6)]
 
     @given(st.lists(JSON, max_size=5), STYLES)
     def test_any_array(self, value: list[Any], style: dict[str, Any]) -> None:
         """The values at the bounds are those that the standard library reads."""
         data = spell(value, style)
-        found = elements(data)
+        found = elements(data, 10)
         assert found is not None
         assert [json.loads(data[a:b]) for a, b in found] == value
 
@@ -273,7 +278,7 @@ def test_any_bytes_at_all(data: bytes) -> None:
     for found in (members(data), leading_members(data)):
         for member in found or ():
             assert 0 <= member.start < (len(data) if member.stop < 0 else member.stop) <= len(data)
-    for start, stop in elements(data) or ():
+    for start, stop in elements(data, 10) or ():
         assert 0 <= start < stop <= len(data)
     end = skip_value(data, 0)
     assert end is None or 0 < end <= len(data)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nevermind import spans
 from nevermind.scanning import BOM
-from nevermind.spans import SCAN_LIMIT
+from nevermind.scanning import SCAN_LIMIT
 
 ID = ("id",)
 TOKEN = ("params", "_meta", "progressToken")
