@@ -6,12 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from nevermind_config import file as config_file
 from nevermind_config.errors import ConfigError
 from nevermind_config.file import BY_KEY, ConfigFile, load
-from nevermind_config.option import Option
 from nevermind_config.options import OPTIONS
-from nevermind_config.values import Limit
 
 
 @pytest.fixture
@@ -32,14 +29,6 @@ def refusal(path: Path, text: str | bytes) -> str:
     assert "\n" not in line
     assert line.startswith(f"{path}: ")
     return line.removeprefix(f"{path}: ")
-
-
-@pytest.fixture
-def timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is a setting that single methods can have."""
-    option = Option("--patience", Limit(), None, "How long.", unset="for ever", per_method=True)
-    for table in (config_file.BY_KEY, config_file.PER_METHOD):
-        monkeypatch.setitem(table, "patience", option)
 
 
 class TestValues:
@@ -97,33 +86,32 @@ class TestValues:
         assert list(file.dialects) == ["mine"]
 
 
-@pytest.mark.usefixtures("timed")
 class TestMethods:
     def test_a_method_has_settings_of_its_own(self, path: Path) -> None:
         file = read(
             path,
             """
-            patience = 10
+            timeout = 10
             [methods."tools/call"]
-            patience = 300
+            timeout = 300
             [methods.ping]
-            patience = "off"
+            timeout = "off"
             [profiles.x.methods."tools/call"]
-            patience = 1
+            timeout = 1
             """,
         )
-        assert file.top.values == {"patience": 10.0}
-        assert file.top.methods == {"tools/call": {"patience": 300.0}, "ping": {"patience": None}}
-        assert file.profiles["x"].methods == {"tools/call": {"patience": 1.0}}
-        where = file.profiles["x"].origin("patience", "tools/call")
-        assert where == f'{path}: profiles.x.methods."tools/call".patience'
+        assert file.top.values == {"timeout": 10.0}
+        assert file.top.methods == {"tools/call": {"timeout": 300.0}, "ping": {"timeout": None}}
+        assert file.profiles["x"].methods == {"tools/call": {"timeout": 1.0}}
+        where = file.profiles["x"].origin("timeout", "tools/call")
+        assert where == f'{path}: profiles.x.methods."tools/call".timeout'
 
     @pytest.mark.parametrize(
         ("text", "line"),
         [
             (
-                '[methods."tools/call"]\npatiense = 1',
-                'unknown key methods."tools/call".patiense; did you mean patience?',
+                '[methods."tools/call"]\ntimeuot = 1',
+                'unknown key methods."tools/call".timeuot; did you mean timeout?',
             ),
             (
                 "[methods.ping]\ngrace = 1",
@@ -134,8 +122,8 @@ class TestMethods:
                 "methods.ping: found 1; allowed: a table",
             ),
             (
-                '[profiles.x.methods.ping]\npatience = "long"',
-                'profiles.x.methods.ping.patience: found "long"; allowed: a number of seconds',
+                '[profiles.x.methods.ping]\ntimeout = "long"',
+                'profiles.x.methods.ping.timeout: found "long"; allowed: a number of seconds',
             ),
         ],
     )

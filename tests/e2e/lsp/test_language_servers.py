@@ -193,3 +193,23 @@ def test_who_does_not_want_the_answer_gets_none(server: LanguageServer, tmp_path
 
     assert number not in editor.answers
     assert session.dropped().count(("late-response", number)) == 1
+
+
+@every_server
+def test_a_slow_server_feels_prompt(server: LanguageServer, tmp_path: Path) -> None:
+    """Where we answer at once ourselves, that is the one answer; the server's own is dropped."""
+    session = Session(server, tmp_path, "--answer-cancelled", "0")
+    with session.editor as editor:
+        session.begins()
+        number = give_up_thrice(session)
+        answer = editor.answer_to(number)
+        assert answer["error"]["code"] == CANCELLED
+        assert answer["error"]["data"]["answeredBy"] == "nevermind"
+        assert editor.result_of("textDocument/hover", session.at(server.call))
+        assert editor.end() == 0
+
+    assert editor.answers[number] == [answer]
+    assert session.dropped().count(("late-response", number)) == 1
+    read, written = session.at_server()
+    assert read == session.expected_at_server()
+    assert b'"answeredBy"' not in written
