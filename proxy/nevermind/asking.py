@@ -62,9 +62,12 @@ def request(
         _add_use(books, use, tokens)
         requests.move(use, step.next)
         return FORWARD
+    # An older answer that still waits in our queue is not this request's.
+    since = 0 if state is State.ABSENT else books.mark()
     requests.forget(key)
-    if tokens:
+    if tokens or since:
         use = Use(key, (now, method), tokens)
+        use.since = since
         requests.live[key] = use
         books.tokens.claim(use)
     else:
@@ -124,6 +127,7 @@ def _alias(
     use = Use(books.fresh.issue(key), (now, method))
     use.name = key
     use.spelling = spelling
+    use.since = books.mark()
     edits: list[Edit] = [(_ID, spell(use.wire))]
     tokens: list[Key] = []
     for path, token, raw in _carried(ledger, body):

@@ -51,7 +51,7 @@ class FramedInbound:
         due = self._framing.still_at
         if due is not None and now >= due:
             rest = self._framing.give_up()
-            self._mind_stray(rest, now)
+            self._mind_stray(rest)
             self._send(rest)
 
     def end(self, now: float) -> None:
@@ -88,7 +88,7 @@ class FramedInbound:
         """None if the frame passes as it is, else what takes its place (b"": nothing)."""
         start, stop, body_start, body_stop = frame
         if body_start == body_stop:
-            self._mind_stray(data[start:stop], now)
+            self._mind_stray(data[start:stop])
             return None
         self._told_astray = False
         body = data[body_start:body_stop]
@@ -100,7 +100,7 @@ class FramedInbound:
         header = data[start:body_start]
         return (header if len(out) == len(body) else with_length(header, len(out))) + out
 
-    def _mind_stray(self, data: bytes, now: float) -> None:
+    def _mind_stray(self, data: bytes) -> None:
         """What stands outside of frames may have held requests: then nothing is certain."""
         if b"{" in data and not self._told_astray:
             self._told_astray = True

@@ -7,6 +7,8 @@ requests.  The rules for what befalls an id are in ``asking``, ``cancelling``,
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from nevermind.dialects import Dialect
@@ -55,12 +57,14 @@ FORWARD = Verdict()
 class Books:
     """The records of one issuer.
 
-    ``own``: our own requests in its place, wire id to the task that each cancels.
+    ``mark`` gives the number of the part that will be queued next for the issuer,
+    or 0 while none waits.  ``own``: our own requests in its place, wire id to the
+    task that each cancels.
     ``unsure``: the issuer sent something untracked that may have been a
     request, so an answer to an unknown id may be wanted after all.
     """
 
-    __slots__ = ("fresh", "issuer", "own", "requests", "tokens", "unsure")
+    __slots__ = ("fresh", "issuer", "mark", "own", "requests", "tokens", "unsure")
 
     def __init__(self, issuer: Peer, remember: int, nonce: str) -> None:
         self.issuer = issuer
@@ -69,6 +73,7 @@ class Books:
         self.fresh = FreshIds(nonce, self._seen)
         self.own: Generations[Key, str] = Generations(remember)
         self.unsure = False
+        self.mark: Callable[[], int] = lambda: 0
 
     def forget(self) -> None:
         """An untracked message may have used any id again: nothing ended is certain."""

@@ -147,15 +147,23 @@ class Mailbox:
         self._begun = False
         self.pending = self.own = 0
 
-    def waiting(self) -> list[Waiting]:
-        """The messages that may still be withdrawn."""
-        return [
-            Waiting(self._first + n, message.body, 0)
-            for n, message in enumerate(self._messages)
-            if message is not None
-            and not (self._begun and n == 0)
-            and self._first + n not in self._mine
-        ]
+    @property
+    def first(self) -> int:
+        """The number of the message that goes out next, or is going out."""
+        return self._first
+
+    @property
+    def end(self) -> int:
+        """The number that the message queued next will have."""
+        return self._first + len(self._messages)
+
+    def part(self, number: int) -> Waiting | None:
+        """Message ``number``, if it waits and may still be withdrawn."""
+        at = number - self._first
+        if not self._begun <= at < len(self._messages) or number in self._mine:
+            return None
+        message = self._messages[at]
+        return None if message is None else Waiting(number, message.body, 0)
 
     def replace(self, number: int, part: bytes) -> None:
         """Put ``part`` in the place of message ``number``; an empty one is not sent at all."""

@@ -164,13 +164,22 @@ class Outbox:
         self._mine.clear()
         self._gone = self.pending = self.own = 0
 
-    def waiting(self) -> list[Waiting]:
-        """The parts that may still be replaced, at least from ``gone`` on."""
-        return [
-            Waiting(self._first + n, part, 0 if n else self._gone)
-            for n, part in enumerate(self._parts)
-            if self._first + n not in self._pieces and self._first + n not in self._mine
-        ]
+    @property
+    def first(self) -> int:
+        """The number of the part that goes out next."""
+        return self._first
+
+    @property
+    def end(self) -> int:
+        """The number that the part queued next will have."""
+        return self._first + len(self._parts)
+
+    def part(self, number: int) -> Waiting | None:
+        """Part ``number``, if it waits and may still be replaced, at least from ``gone`` on."""
+        at = number - self._first
+        if not 0 <= at < len(self._parts) or number in self._pieces or number in self._mine:
+            return None
+        return Waiting(number, self._parts[at], 0 if at else self._gone)
 
     def replace(self, number: int, part: bytes) -> None:
         """Put ``part`` in the place of part ``number``; what is gone of it stays the same."""

@@ -8,6 +8,7 @@ call that brought the bytes returns.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 
 from nevermind.correspondence import Correspondence
 from nevermind.dialects import MCP, Dialect
@@ -56,6 +57,8 @@ class Session:
         self._correspondence = {peer: self._correspond(peer) for peer in messaging}
         self._streams = {peer: self._direction(peer, quick) for peer in self.outbox}
         self._judge.retract_from = {peer: self._back(peer).retract for peer in Peer}
+        for peer, queue in self._queues.items():
+            self._judge.ledger.books[peer].mark = partial(_mark, queue)
         self._inbound: dict[Peer, Inbound | FramedInbound | Correspondence] = {
             **self._streams,
             **self._correspondence,
@@ -138,3 +141,8 @@ class Session:
     def _framing(self) -> ContentLength | Lines:
         longest = self._judge.policy.max_message
         return ContentLength(longest) if self._judge.dialect.header_framed else Lines(longest)
+
+
+def _mark(queue: Queue) -> int:
+    """The number of the part that will be queued next, or 0 while none waits."""
+    return queue.end if queue.end > queue.first else 0

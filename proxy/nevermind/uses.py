@@ -26,7 +26,8 @@ class Use:
     issuer's own key, ``spelling`` the issuer's bytes for it and ``respelled``
     the issuer's bytes for each fresh token.  ``answers`` and ``errors`` count
     answers that came after the cancel.  ``shared``: it once was ambiguous;
-    ``superseded``: its id has a newer use.  ``due``: when time is up for it.
+    ``superseded``: its id has a newer use; ``since``: the first part of its issuer's
+    queue that may hold its answer.  ``due``: when time is up for it.
     ``ours``: the proxy answered it; ``reply`` is that answer on its way.
     """
 
@@ -44,6 +45,7 @@ class Use:
         "reply",
         "respelled",
         "shared",
+        "since",
         "spelling",
         "state",
         "superseded",
@@ -69,6 +71,7 @@ class Use:
         self.respelled: dict[Key, bytes] | None = None
         self.task = False
         self.shared = False
+        self.since = 0
         self.absorbed = False
         self.superseded = False
         self.due: float | None = None

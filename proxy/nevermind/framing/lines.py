@@ -7,6 +7,8 @@ is one whose newline never comes (``heads``).
 
 from __future__ import annotations
 
+import msgspec
+
 from nevermind import scanning
 from nevermind.frames import Frame
 from nevermind.framing import headers
@@ -18,6 +20,8 @@ STILL_LIMIT = 1024 * 1024
 """Bytes of the longest unterminated rest that is searched for whole messages."""
 
 _OPENERS = (b"{", b"[")
+
+_VALUE = msgspec.json.Decoder(msgspec.Raw)
 
 
 class Lines:
@@ -115,10 +119,19 @@ class Lines:
         if stop > len(data):
             self.awaited = stop - at
             return None
-        end = scanning.skip_value(data[:stop] if stop < len(data) else data, header.stop)
-        one_value = end is not None and not data[end:stop].strip()
         # A length that does not fit its body proves nothing: the bytes pass.
-        return Frame(at, stop, header.stop if one_value else stop, stop)
+        fits = _is_one_value(data[header.stop : stop])
+        return Frame(at, stop, header.stop if fits else stop, stop)
+
+
+def _is_one_value(body: bytes) -> bool:
+    """Whether ``body`` is one JSON value, with or without white space around."""
+    try:
+        _VALUE.decode(body)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        end = scanning.skip_value(body, 0) if len(body) <= scanning.SCAN_LIMIT else None
+        return end is not None and not body[end:].strip()
+    return True
 
 
 def heads(rest: bytes) -> list[Frame]:
