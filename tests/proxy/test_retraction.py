@@ -1,0 +1,313 @@
+"""Answers that became late while they waited in our own queue: taken back, the newest only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from nevermind.dialects import MCP, Dialect
+from nevermind.ledger import Ledger
+from nevermind.notes import Note, What
+from nevermind.peers import Peer
+from nevermind.policy import Fate, LateResponse, Policy
+from nevermind.session import Session
+from proxy.messages import (
+    OWED,
+    Spelling,
+    answer,
+    batch,
+    call,
+    cancel,
+    error,
+    initialize,
+    note,
+    task,
+)
+
+CLIENT, SERVER = Peer.CLIENT, Peer.SERVER
+LATE, REDUNDANT = What.LATE_RESPONSE, What.REDUNDANT_CANCEL
+
+
+@dataclass
+class Stalled:
+    """A session whose client does not read, unless it is told to; its server reads all."""
+
+    policy: Policy = field(default_factory=Policy)
+    dialect: Dialect = MCP
+
+    def __post_init__(self) -> None:
+        self.session = Session(self.policy, self.dialect, nonce="0")
+
+    def client(self, *lines: bytes) -> None:
+        """The client says these lines, in one chunk."""
+        self.session.receive_data(CLIENT, b"".join(line + b"\n" for line in lines), 0.0)
+        outbox = self.session.outbox[SERVER]
+        outbox.wrote(outbox.pending)
+
+    def server(self, *lines: bytes) -> None:
+        """The server says these lines, in one chunk."""
+        self.session.receive_data(SERVER, b"".join(line + b"\n" for line in lines), 0.0)
+
+    def reads(self, count: int) -> None:
+        """The client reads so many bytes."""
+        self.session.outbox[CLIENT].wrote(count)
+
+    @property
+    def waiting(self) -> list[bytes]:
+        """The lines that wait for the client."""
+        data = b"".join(self.session.outbox[CLIENT].buffers(1 << 20))
+        return data.split(b"\n")[:-1]
+
+    @property
+    def held(self) -> list[What | None]:
+        """What was held back since it was asked last."""
+        notes = [one for one in self.session.take_notes() if isinstance(one, Note)]
+        return [one.what for one in notes if one.what is not None]
+
+    @property
+    def ledger(self) -> Ledger:
+        """What the session knows."""
+        return self.session._judge.ledger
+
+
+def answered(*ids: Spelling, policy: Policy | None = None) -> Stalled:
+    """A client that has asked and not read the answers yet."""
+    stalled = Stalled(policy or Policy())
+    stalled.client(*(call(one) for one in ids))
+    stalled.server(*(answer(one) for one in ids))
+    return stalled
+
+
+class TestTakenBack:
+    """The answer waits, none of it is gone, and the switches would drop a late one."""
+
+    def test_the_host_never_has_it(self) -> None:
+        """It is a late answer like any other; the cancel is redundant."""
+        stalled = answered(7)
+        stalled.client(cancel(7))
+        assert stalled.waiting == []
+        assert stalled.held == [LATE, REDUNDANT]
+        statistics = stalled.session.statistics()
+        assert (statistics.forwarded, statistics.cancelled) == (1, 1)
+        assert statistics.dropped == {LATE: 1, REDUNDANT: 1}
+
+    def test_the_id_is_a_tombstone_then(self) -> None:
+        """So a second answer is late, and a second cancel redundant."""
+        stalled = answered(7)
+        stalled.client(cancel(7), cancel(7))
+        stalled.server(answer(7))
+        assert stalled.waiting == []
+        assert stalled.held == [LATE, REDUNDANT, REDUNDANT, LATE]
+
+    def test_a_new_use_in_the_same_breath(self) -> None:
+        """It goes out under a fresh id: the cancel was effective when it was read."""
+        stalled = answered(7)
+        stalled.client(cancel(7), call(7))
+        [wire] = stalled.ledger.books[CLIENT].requests.live
+        stalled.server(answer(7, "old"), answer(wire if isinstance(wire, int) else 0, "new"))
+        assert stalled.waiting == [answer(7, "new")]
+
+    @pytest.mark.parametrize("which", [1, 2, 3])
+    def test_what_stands_around_it_stays(self, which: int) -> None:
+        """In the same chunk."""
+        stalled = answered(1, 2, 3)
+        stalled.client(cancel(which))
+        assert stalled.waiting == [answer(n) for n in (1, 2, 3) if n != which]
+
+    def test_several_of_one_chunk(self) -> None:
+        """One after the other, in any order."""
+        stalled = answered(*range(10))
+        for one in (5, 0, 9, 4):
+            stalled.client(cancel(one))
+        assert stalled.waiting == [answer(n) for n in (1, 2, 3, 6, 7, 8)]
+        assert stalled.held == [LATE, REDUNDANT] * 4
+
+    def test_of_several_chunks(self) -> None:
+        """Some of which came after the first cancel."""
+        stalled = answered(1, 2)
+        stalled.client(call(3), cancel(2))
+        stalled.server(answer(3), note())
+        stalled.client(cancel(3), cancel(1))
+        assert stalled.waiting == [note()]
+
+    def test_what_is_read_is_read(self) -> None:
+        """Of a chunk that has begun to go out the rest may be taken back."""
+        stalled = answered(1, 2, 3)
+        stalled.reads(len(answer(1)) + 3)
+        stalled.client(cancel(1), cancel(2), cancel(3))
+        assert stalled.held == [REDUNDANT, REDUNDANT, LATE, REDUNDANT]
+        assert stalled.waiting == [answer(2)[2:]]
+
+    def test_when_all_has_been_read(self) -> None:
+        """There is nothing to take back, now or later."""
+        stalled = answered(1, 2)
+        stalled.client(cancel(1))
+        stalled.reads(len(answer(2)) + 1)
+        stalled.client(cancel(2))
+        assert stalled.held == [LATE, REDUNDANT, REDUNDANT]
+
+    def test_with_redundant_cancels_forwarded(self) -> None:
+        """The answer is late all the same."""
+        stalled = answered(7, policy=Policy(redundant_cancel=Fate.FORWARD))
+        stalled.client(cancel(7))
+        assert stalled.waiting == []
+        assert stalled.held == [LATE]
+
+    def test_of_a_server_that_has_asked(self) -> None:
+        """It works in both directions."""
+        session = Session()
+        session.receive_data(SERVER, call(7) + b"\n", 0.0)
+        session.receive_data(CLIENT, answer(7) + b"\n", 0.0)
+        session.receive_data(SERVER, cancel(7) + b"\n", 0.0)
+        assert session.outbox[SERVER].pending == 0
+
+
+class TestTheNewestUse:
+    """An id that was used again while its answer still waits."""
+
+    def reused(self) -> Stalled:
+        """The first use is answered, the second in flight."""
+        stalled = answered(7)
+        stalled.client(call(7))
+        return stalled
+
+    def test_its_answer_is_taken_back(self) -> None:
+        """Not the older use's, which nobody has cancelled."""
+        stalled = self.reused()
+        stalled.server(answer(7, "second"))
+        stalled.client(cancel(7))
+        assert stalled.waiting == [answer(7)]
+
+    @pytest.mark.parametrize(
+        "second",
+        [batch(note(), answer(7, "second")), answer("7", "second"), b' {"result":NaN,"id":7}'],
+        ids=("in an array", "of the other type", "that is hard to read"),
+    )
+    def test_an_answer_that_cannot_be(self, second: bytes) -> None:
+        """Then the older use's is not taken in its place."""
+        stalled = self.reused()
+        stalled.server(second)
+        stalled.client(cancel(7))
+        assert stalled.waiting == [answer(7), second]
+        assert stalled.held == [REDUNDANT]
+
+    def test_an_answer_in_pieces(self) -> None:
+        """It has begun before it was whole."""
+        stalled = self.reused()
+        second = answer(7, "x" * 100_000)
+        for at in range(0, len(second), 10_000):
+            stalled.session.receive_data(SERVER, second[at : at + 10_000], 0.0)
+        stalled.server(b"")
+        stalled.client(cancel(7))
+        assert stalled.waiting == [answer(7), second]
+
+    def test_under_a_fresh_id(self) -> None:
+        """By the name that its issuer knows."""
+        stalled = answered(7, policy=Policy(late_response=LateResponse.DROP))
+        stalled.client(cancel(7), call(7))
+        [wire] = stalled.ledger.books[CLIENT].requests.live
+        assert isinstance(wire, int)
+        stalled.server(answer(wire))
+        assert stalled.waiting == [answer(7)]
+        stalled.client(cancel(7))
+        assert stalled.waiting == []
+
+    def test_again_and_again(self) -> None:
+        """Each cancel takes the newest, and the older ones go when they are read."""
+        stalled = self.reused()
+        stalled.server(answer(7, "second"))
+        stalled.client(cancel(7))
+        stalled.reads(len(answer(7)) + 1)
+        stalled.client(call(8), cancel(7))
+        stalled.server(answer(8))
+        stalled.client(cancel(8))
+        assert stalled.waiting == []
+
+
+class TestLeftAlone:
+    """What the switches would forward, and what can't be told apart."""
+
+    def test_an_answer_inside_a_batch(self) -> None:
+        """It is not looked for there."""
+        stalled = Stalled()
+        stalled.client(call(7))
+        stalled.server(batch(answer(7)))
+        stalled.client(cancel(7))
+        assert stalled.waiting == [batch(answer(7))]
+
+    def test_an_id_that_was_ambiguous(self) -> None:
+        """Whose answer it is can't be told."""
+        stalled = answered(7, 7)
+        stalled.client(cancel(7))
+        assert stalled.waiting == [answer(7)] * 2
+
+    def test_an_answer_that_creates_a_task(self) -> None:
+        """Its work would be orphaned."""
+        stalled = Stalled()
+        stalled.client(call(7), call(8))
+        stalled.server(task(7))
+        stalled.server(b'{"id":8,"result":{"x":NaN,"resultType":"task"}}')
+        stalled.client(cancel(7), cancel(8))
+        assert len(stalled.waiting) == 2
+
+    def test_the_answer_to_initialize(self) -> None:
+        """It can't be cancelled."""
+        stalled = Stalled()
+        stalled.client(initialize(0))
+        stalled.server(answer(0))
+        stalled.client(cancel(0))
+        assert stalled.waiting == [answer(0)]
+
+    def test_an_answer_that_is_owed(self) -> None:
+        """By the dialect."""
+        stalled = Stalled(dialect=OWED)
+        stalled.client(call(7, dialect=OWED))
+        stalled.server(answer(7))
+        stalled.client(cancel(7, dialect=OWED))
+        assert stalled.waiting == [answer(7)]
+
+    @pytest.mark.parametrize("late", [LateResponse.FORWARD, LateResponse.FIRST])
+    def test_an_answer_that_would_be_forwarded(self, late: LateResponse) -> None:
+        """By the switches."""
+        stalled = answered(7, policy=Policy(late_response=late))
+        stalled.client(cancel(7))
+        assert stalled.waiting == [answer(7)]
+
+    def test_an_error_that_would_be(self) -> None:
+        """But not a result."""
+        stalled = Stalled(Policy(late_response=LateResponse.FORWARD_ERRORS))
+        stalled.client(call(7), call(8))
+        stalled.server(error(7), answer(8))
+        stalled.client(cancel(7), cancel(8))
+        assert stalled.waiting == [error(7)]
+
+    def test_an_answer_without_its_newline(self) -> None:
+        """Which went on when it was still: its end is still to come."""
+        stalled = Stalled()
+        stalled.client(call(7))
+        stalled.session.receive_data(SERVER, answer(7), 0.0)
+        stalled.session.expire(1.0)
+        stalled.client(cancel(7))
+        stalled.server(b"")
+        assert stalled.waiting == [answer(7)]
+
+    def test_what_others_say_about_the_id(self) -> None:
+        """Requests and notifications are no answers."""
+        stalled = answered(7)
+        stalled.server(call(7), note(7))
+        stalled.client(cancel(7))
+        assert stalled.waiting == [call(7), note(7)]
+
+
+def test_very_many_cancels_while_very_much_waits() -> None:
+    """Each costs a look-up: what waits is read once."""
+    stalled = Stalled()
+    for start in range(0, 4000, 4):
+        stalled.client(*(call(n) for n in range(start, start + 4)))
+        stalled.server(*(answer(n) for n in range(start, start + 4)))
+    parts = stalled.session.outbox[CLIENT].end
+    assert parts == 1000
+    for _ in range(20):
+        stalled.client(*(cancel(n) for n in range(0, 4000, 8)))
+    assert len(stalled.waiting) == 3500
