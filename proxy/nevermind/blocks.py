@@ -71,7 +71,14 @@ class Blocks:
     def judge(self, block: bytes, now: float) -> bytes | None:
         """What goes on of ``block``, whole lines: often itself.  None: not for the fast look."""
         if block.find(b"\n") == len(block) - 1:
-            return self._judge_one(block, now)
+            try:
+                glance = self._one(block)
+            except REFUSALS:
+                return None
+            if self._is_plain(glance, now):
+                self._judge.forwarded += 1
+                return block
+            return self._judge_one(glance, block, now)
         quick = self._quick
         try:
             glances = (quick.answers if self._answers else quick.questions)(block)
@@ -87,14 +94,7 @@ class Blocks:
         self._judge.forwarded += count
         return block
 
-    def _judge_one(self, line: bytes, now: float) -> bytes | None:
-        try:
-            glance = self._one(line)
-        except REFUSALS:
-            return None
-        if self._is_plain(glance, now):
-            self._judge.forwarded += 1
-            return line
+    def _judge_one(self, glance: Any, line: bytes, now: float) -> bytes:
         body = line[:-1]
         out = self._judge.enveloped(self._sender, self._quick.envelope(glance), body, now)
         if out is body:

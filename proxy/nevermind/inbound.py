@@ -47,13 +47,10 @@ class Inbound:
         self._through: Through | None = None
         self._line_end: bool | None = None
         self._torn = False
+        self.deadline: float | None = None
+        """When an unterminated rest will have been still for long enough."""
         noise = judge.policy.noise
         self._noise = noise if sender is Peer.SERVER and noise is not Noise.FORWARD else None
-
-    @property
-    def deadline(self) -> float | None:
-        """When an unterminated rest will have been still for long enough."""
-        return self._lines.still_at
 
     def receive(self, data: bytes, now: float) -> None:
         """Judge what became whole with ``data`` (not empty) and queue it; keep the rest."""
@@ -71,6 +68,7 @@ class Inbound:
         self._torn = self._torn and self._outbox.within_line
         midway = self._through is not None or self._torn
         self._outbox.go_on(midway)
+        self.deadline = self._lines.still_at
         self._clean = self._quick and not self._lines.size and self._line_end is None and not midway
 
     def _receive(self, data: bytes, now: float) -> None:

@@ -139,6 +139,22 @@ class Outbox:
             views[0] = views[0][self._gone :]
         return views
 
+    @property
+    def only(self) -> Bytes | None:
+        """The part that waits, not empty, if it is the only one and nothing of it is gone."""
+        parts = self._parts
+        return parts[0] if len(parts) == 1 and self.pending and not self._gone else None
+
+    def wrote_only(self) -> None:
+        """``only`` has been written whole."""
+        self._within_line = self._parts.popleft()[-1] != _LF
+        self.pending = 0
+        if self._pieces:
+            self._pieces.discard(self._first)
+        if self._mine:
+            self.own -= self._mine.pop(self._first, 0)
+        self._first += 1
+
     def wrote(self, count: int) -> None:
         """Take ``count`` bytes, which have been written, off the front."""
         self.pending -= count

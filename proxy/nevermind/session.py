@@ -63,6 +63,7 @@ class Session:
             **self._streams,
             **self._correspondence,
         }
+        self._directions = tuple(self._inbound.values())
 
     def receive_data(self, sender: Peer, data: bytes, now: float) -> None:
         """``sender`` wrote ``data``: judge it and queue what goes on."""
@@ -90,9 +91,13 @@ class Session:
 
     def next_deadline(self) -> float | None:
         """When ``expire`` should be called next, if nothing comes before."""
-        due = [inbound.deadline for inbound in self._inbound.values()]
-        due.append(self._author.deadlines.next())
-        return min((at for at in due if at is not None), default=None)
+        # asked before every wait: in a conversation of whole lines nothing is due
+        due = self._author.deadlines.next() if self._author.active else None
+        for inbound in self._directions:
+            at = inbound.deadline
+            if at is not None and (due is None or at < due):
+                due = at
+        return due
 
     def may_read(self, sender: Peer) -> bool:
         """Whether ``sender`` should be read.

@@ -50,18 +50,21 @@ class Sink:
     """Something to write.
 
     ``fd`` is what to poll; None if it is always ready.  ``watched`` is what tells that the
-    reader is gone; None if nothing does.  ``write(buffers)`` writes what there is room for
-    and returns how many bytes that was.  It raises ``BlockingIOError`` while there is
-    none, another ``OSError`` once nobody can read it any more.
+    reader is gone; None if nothing does.  ``write(buffers)``, or ``send(buffer)`` for a
+    single one, writes what there is room for and returns how many bytes that was.  They
+    raise ``BlockingIOError`` while there is none, another ``OSError`` once nobody can read
+    it any more.
     """
 
     write: Callable[[Sequence[Part]], int]
+    send: Callable[[Part], int]
 
     def __init__(self, fd: int, *, pollable: bool = True) -> None:
         self._fd = fd
         self.fd: int | None = fd if pollable else None
         self.watched = self.fd
         self.write = lambda buffers: os.writev(fd, buffers)
+        self.send = lambda buffer: os.write(fd, buffer)
 
     def close(self) -> None:
         """Let go of it; its reader sees the end."""
@@ -95,6 +98,8 @@ class SocketSink(Sink):
         self._socket = _socket.socket(fileno=fd)
         send = self._socket.sendmsg
         self.write = lambda buffers: send(buffers, (), _socket.MSG_DONTWAIT)
+        send_one = self._socket.send
+        self.send = lambda buffer: send_one(buffer, _socket.MSG_DONTWAIT)
 
     def close(self) -> None:
         """See ``Sink.close``."""

@@ -5,6 +5,8 @@ Reads and writes only when told to; knows nothing of messages or of the other di
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nevermind.outbox import Outbox
 from nevermind.peers import Peer
 from nevermind.shell.descriptors import Sink, Source
@@ -25,13 +27,20 @@ class Flow:
         "read",
         "readiness",
         "reading",
+        "receive",
         "sender",
         "sink",
         "source",
     )
 
     def __init__(
-        self, sender: Peer, source: Source, sink: Sink, outbox: Outbox, readiness: Readiness
+        self,
+        sender: Peer,
+        source: Source,
+        sink: Sink,
+        receive: Callable[[bytes, float], None],
+        outbox: Outbox,
+        readiness: Readiness,
     ) -> None:
         self.sender = sender
         self.source = source
@@ -39,6 +48,8 @@ class Flow:
         self.outbox = outbox
         self.readiness = readiness
         self.read = source.read
+        self.receive = receive
+        """Takes what was read, and when."""
         self.reading = True
         """The source is to be read: it has not ended, and there is room."""
         self.ended = False
@@ -96,6 +107,15 @@ class Flow:
             return True
         sink = self.sink
         try:
+            # nearly always one part waits and there is room for all of it
+            if (part := outbox.only) is not None:
+                wrote = sink.send(part)
+                if wrote < outbox.pending:
+                    outbox.wrote(wrote)
+                else:
+                    outbox.wrote_only()
+                    if not self.blocked:
+                        return True
             while outbox.pending:
                 buffers = outbox.buffers()
                 wrote = sink.write(buffers)

@@ -20,7 +20,7 @@ from nevermind.shell.descriptors import Sink, Source
 from nevermind.shell.ending import Act, Ending, View
 from nevermind.shell.flow import Flow
 from nevermind.shell.prelude import UP, Heard
-from nevermind.shell.readiness import GONE, READABLE, Readiness
+from nevermind.shell.readiness import GONE, MOST, READABLE, Readiness
 from nevermind.shell.signals import SIGCHLD, SIGINT, SIGKILL, SIGTERM, SignalInbox
 from nevermind.shell.tree import ServerTree, in_foreground
 
@@ -69,8 +69,8 @@ class Pump:
         self._clock = clock
         self._children = True
         self._look_again: float | None = None
-        self._up = Flow(Peer.CLIENT, host[0], server[1], session.outbox[Peer.SERVER], ready)
-        self._down = Flow(Peer.SERVER, server[0], host[1], session.outbox[Peer.CLIENT], ready)
+        self._up = _flow(session, Peer.CLIENT, host[0], server[1], ready)
+        self._down = _flow(session, Peer.SERVER, server[0], host[1], ready)
         self._sources: dict[int, Flow] = {}
         self._sinks: dict[int, Flow] = {}
         for flow in (self._up, self._down):
@@ -98,7 +98,7 @@ class Pump:
 
         Returns whether anything was.
         """
-        due = self.due()
+        due = self.due() if self._ending.begun else self._session.next_deadline()
         began = 0.0
         if due is not None:
             began = self._clock()
@@ -107,7 +107,7 @@ class Pump:
         up, down = self._up, self._down
         eager = (up.eager and up.reading) or (down.eager and down.reading)
         looking = down.reading
-        events = self.readiness.wait(0 if eager else most)
+        events = self.readiness.wait(0 if eager else most, MOST)
         for fd, mask in events:
             if (flow := self._sources.get(fd)) is not None:
                 looking = looking and flow is not down
@@ -152,7 +152,7 @@ class Pump:
             self._source_ended(flow)
             return
         now = self._clock()
-        self._session.receive_data(flow.sender, data, now)
+        flow.receive(data, now)
         if flow is self._down:
             self.heard_server = True
             if self._ending.begun:
@@ -245,3 +245,8 @@ class Pump:
                 self._down.shut()
             case Act.LEAVE:
                 self.code = self._ending.code
+
+
+def _flow(session: Session, sender: Peer, source: Source, sink: Sink, readiness: Readiness) -> Flow:
+    outbox = session.outbox[sender.other]
+    return Flow(sender, source, sink, session.receiver(sender), outbox, readiness)

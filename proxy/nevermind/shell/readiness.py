@@ -9,10 +9,20 @@ from __future__ import annotations
 import math
 import select
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Ready = list[tuple[int, int]]
+
 READABLE = select.POLLIN
 ROOM = select.POLLOUT
 GONE = select.POLLERR | select.POLLHUP
 """The other end is closed; reported whether it is asked for or not."""
+
+
+MOST = 8
+"""Descriptors to be told of at a time: a call makes room for a thousand otherwise."""
 
 
 class Readiness:
@@ -31,8 +41,12 @@ class Readiness:
         self.remove = self._poll.unregister
         """``remove(fd)``: report it no more, its hang-up neither."""
         # a bound C function where that will do: it is called for every chunk
+        self.wait: Callable[..., Ready]
         self.wait = self._poll.poll if nested else self._wait_in_milliseconds
-        """``wait(seconds)``: what is ready, as (fd, mask); None waits for ever."""
+        """``wait(seconds[, MOST])``: what is ready, as (fd, mask); None waits for ever."""
 
-    def _wait_in_milliseconds(self, timeout: float | None) -> list[tuple[int, int]]:
-        return self._poll.poll(None if timeout is None else math.ceil(timeout * 1000))
+    def _wait_in_milliseconds(
+        self, timeout: float | None, most: int = MOST
+    ) -> list[tuple[int, int]]:
+        ready = self._poll.poll(None if timeout is None else math.ceil(timeout * 1000))
+        return ready[:most]

@@ -33,6 +33,9 @@ class ScriptedSession:
             self.on_data(sender, data)
         self.outbox[sender.other].append(data)
 
+    def receiver(self, sender: Peer) -> Callable[[bytes, float], None]:
+        return lambda data, now: self.receive_data(sender, data, now)
+
     def receive_eof(self, sender: Peer, now: float) -> None:
         self.heard.append((sender, "eof", now))
         if rest := self.at_eof.pop(sender, None):

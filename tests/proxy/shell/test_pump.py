@@ -110,7 +110,7 @@ class TestTime:
         slept: list[float | None] = []
         wait = stage.pump.readiness.wait
 
-        def spied(timeout: float | None) -> list[tuple[int, int]]:
+        def spied(timeout: float | None, _most: int) -> list[tuple[int, int]]:
             slept.append(timeout)
             return wait(0)
 
@@ -145,7 +145,7 @@ class TestPressure:
         for _ in range(5):
             stage.host_stdin.fill()
             stage.settle()
-        os.close(stage.host_stdin.sink)
+        stage.host_stdin.close_sink()
         assert not stage.pump.turn(0)
 
     def test_everything_arrives_once_it_reads_again(self, stage: Stage) -> None:
@@ -292,7 +292,7 @@ class TestTheHostNoLongerReads:
 class TestTheServerEnds:
     def test_what_it_wrote_is_delivered_and_its_code_is_ours(self, stage: Stage) -> None:
         os.write(stage.server_stdout.sink, b"last words\n")
-        os.close(stage.server_stdout.sink)
+        stage.server_stdout.close_sink()
         stage.server_exits(3)
         assert stage.host_stdout.read() == b"last words\n"
         assert stage.host_stdout.read() is None
@@ -300,7 +300,7 @@ class TestTheServerEnds:
 
     def test_what_the_session_held_of_it_too(self, stage: Stage) -> None:
         stage.session.at_eof[Peer.SERVER] = b"cut off"
-        os.close(stage.server_stdout.sink)
+        stage.server_stdout.close_sink()
         stage.server_exits(1)
         assert stage.host_stdout.read() == b"cut off"
 
