@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from nevermind.notes import Diverted, Note
 from nevermind.session import Session
@@ -30,6 +30,16 @@ class Pipe:
         self.source, self.sink = os.pipe()
         os.set_blocking(self.source, False)
         os.set_blocking(self.sink, False)
+
+    def close_sink(self) -> None:
+        if self.sink >= 0:
+            os.close(self.sink)
+            self.sink = -1
+
+    def close_source(self) -> None:
+        if self.source >= 0:
+            os.close(self.source)
+            self.source = -1
 
     def fill(self) -> int:
         """Write until there is no room; how much that was."""
@@ -83,6 +93,10 @@ class FakeSignals:
         self.sent.append(number)
         os.write(self._wake, b"\0")
 
+    def close(self) -> None:
+        os.close(self.fd)
+        os.close(self._wake)
+
     def take(self) -> list[int]:
         os.read(self.fd, 100)
         sent, self.sent = self.sent, []
@@ -101,6 +115,9 @@ class FakeJournal:
 
 class Stage:
     """The pump, its two neighbours, and the time."""
+
+    up: ClassVar[list[Stage]] = []
+    """All that have not been taken down; the tests' fixture does that."""
 
     def __init__(self, *, nested: bool = True, **ends: Any) -> None:
         self.now = 1000.0
@@ -123,6 +140,18 @@ class Stage:
             readiness=Readiness(nested=nested),
             clock=ends.get("clock") or (lambda: self.now),
         )
+        self.up.append(self)
+
+    def take_down(self) -> None:
+        """Close whatever is still open."""
+        for flow in (self.pump._up, self.pump._down):
+            flow.end()
+            flow.shut()
+        for pipe in (self.host_stdin, self.server_stdout):
+            pipe.close_sink()
+        for pipe in (self.host_stdout, self.server_stdin):
+            pipe.close_source()
+        self.signals.close()
 
     def settle(self) -> None:
         """Turn the pump until it is idle or done."""
@@ -144,11 +173,11 @@ class Stage:
         self.settle()
 
     def host_closes_stdin(self) -> None:
-        os.close(self.host_stdin.sink)
+        self.host_stdin.close_sink()
         self.settle()
 
     def host_stops_reading(self) -> None:
-        os.close(self.host_stdout.source)
+        self.host_stdout.close_source()
         self.settle()
 
     def server_writes(self, data: bytes) -> None:
@@ -156,11 +185,11 @@ class Stage:
         self.settle()
 
     def server_closes_stdout(self) -> None:
-        os.close(self.server_stdout.sink)
+        self.server_stdout.close_sink()
         self.settle()
 
     def server_closes_stdin(self) -> None:
-        os.close(self.server_stdin.source)
+        self.server_stdin.close_source()
         self.settle()
 
     def server_exits(self, code: int) -> None:

@@ -196,13 +196,13 @@ class TestWhatEndsIt:
     def test_the_end_of_a_peer_comes_after_its_rest(self, overture: Overture) -> None:
         def conversation() -> None:
             overture.host_says(b"rest")
-            os.close(overture.stage.host_stdin.sink)
+            overture.stage.host_stdin.close_sink()
             overture.until_heard((UP, b"rest", 0), (UP, b"", 0))
 
         overture.play(conversation)
 
     def test_a_reader_that_is_gone(self, overture: Overture) -> None:
-        os.close(overture.stage.host_stdout.source)
+        overture.stage.host_stdout.close_source()
 
         def conversation() -> None:
             overture.server_says(ANSWER)

@@ -432,7 +432,7 @@ class TestUnderTrio:
         assert stage.session.heard[0][0] == "expire"
 
     async def test_it_returns_when_the_pump_is_done(self, stage: Stage) -> None:
-        os.close(stage.server_stdout.sink)
+        stage.server_stdout.close_sink()
         stage.tree.code, stage.tree.children = 4, False
         stage.signals.send(signal.SIGCHLD)
         with trio.fail_after(PATIENCE):
