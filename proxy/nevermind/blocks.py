@@ -15,6 +15,7 @@ judged by the careful look, 3,000 ns and more.
 
 from __future__ import annotations
 
+import re
 from itertools import repeat
 from typing import Any
 
@@ -24,6 +25,9 @@ from nevermind.judge import Judge
 from nevermind.peers import Peer
 from nevermind.policy import Noise
 from nevermind.quicklook import REFUSALS, creates_task
+
+
+_OBJECT = re.compile(rb"\{.*\}[ \t\r]*\Z", re.DOTALL)
 
 
 class Blocks:
@@ -107,9 +111,8 @@ class Blocks:
             glances = self._quick.whole(block)
         except REFUSALS:
             return None
-        lines = block.split(b"\n")
-        lines.pop()
-        if len(lines) != len(glances):
+        lines = _lines(block, len(glances))
+        if lines is None:
             return None
         judge = self._judge
         kept: list[bytes | None] = list(lines)
@@ -140,9 +143,8 @@ class Blocks:
             self._judge.forwarded += plainly
             return block
         pairs = [(key, a) for key, a in zip(ids, asked, strict=True) if a is not None]
-        lines = block.split(b"\n")
-        lines.pop()
-        if len({type(key) for key in ids}) > 1 or len(lines) != len(ids):
+        lines = _lines(block, len(ids))
+        if lines is None or len({type(key) for key in ids}) > 1:
             # "7" may mean 7: with both kinds about, the order of verdicts matters.
             plain.update(pairs)
             return self._judge_each(block, now)
@@ -215,6 +217,20 @@ class Blocks:
             return False
         ours.plain.update(asked)
         return True
+
+
+def _lines(block: bytes, count: int) -> list[bytes] | None:
+    """The ``count`` lines of ``block``, if each of the objects in it has one to itself.
+
+    The decoder takes white space between objects for what it is: one line may
+    hold two of them, another none.  Where every line begins and ends with a
+    brace, no line end can stand within an object.
+    """
+    lines = block.split(b"\n")
+    lines.pop()
+    if len(lines) != count or not all(map(_OBJECT.match, lines)):
+        return None
+    return lines
 
 
 def _joined(lines: list[bytes | None]) -> bytes:

@@ -10,6 +10,7 @@ dictionary costs time proportional to what was evicted before.)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -55,9 +56,12 @@ class Generations(Generic[K, V]):
             self._rotate()
 
     def put_all_new(self, pairs: Iterable[tuple[K, V]]) -> None:
-        """Remember keys, none of which is known, in one go."""
+        """Remember keys, none of which is known or to be held fast, in one go."""
         self.young.update(pairs)
-        if len(self.young) >= self._count:
+        spare = len(self.young) - self._count
+        if spare > 0:
+            self.young = dict(islice(self.young.items(), spare, None))
+        if spare >= 0:
             self._rotate()
 
     def pop(self, key: K) -> V | None:
