@@ -26,7 +26,6 @@ from nevermind.peers import Peer
 from nevermind.policy import Noise
 from nevermind.quicklook import REFUSALS, creates_task
 
-
 _OBJECT = re.compile(rb"\{.*\}[ \t\r]*\Z", re.DOTALL)
 
 

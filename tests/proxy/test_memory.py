@@ -65,7 +65,15 @@ def test_new_keys_by_themselves_or_together() -> None:
     memory.put_all_new([(4, "v4")])
     assert memory.get(1) == "v1"
     memory.put_all_new([(5, "v5"), (6, "v6"), (7, "v7")])
-    assert [key for key in range(1, 8) if key in memory] == [4, 5, 6, 7]
+    assert [key for key in range(1, 8) if key in memory] == [5, 6, 7]
+
+
+def test_very_many_together() -> None:
+    """No more than the bound is kept of them, and those the newest."""
+    memory = filled(3, 1, 2)
+    memory.put_all_new([(key, f"v{key}") for key in range(10, 20)])
+    assert list(memory.values()) == ["v17", "v18", "v19"]
+    assert 1 not in memory
 
 
 def test_no_common_keys() -> None:
@@ -112,15 +120,20 @@ def test_what_is_held_fast_is_never_evicted(count: int) -> None:
     assert len(memory) == 0
 
 
-@given(st.integers(0, 5), st.lists(st.integers(0, 12), max_size=60))
+@given(st.integers(0, 5), st.lists(st.integers(0, 12), max_size=60), st.booleans())
 def test_at_least_the_newest_are_known_and_at_most_twice_as_many(
-    count: int, keys: list[int]
+    count: int, keys: list[int], together: bool
 ) -> None:
-    """Whatever is put, in whatever order."""
+    """Whatever is put, in whatever order, by itself or with others."""
     memory: Generations[int, int] = Generations(count)
     order: list[int] = []
     for at, key in enumerate(keys):
-        memory.put(key, at)
+        if key in memory:
+            memory.put(key, at)
+        elif together:
+            memory.put_all_new([(key, at)])
+        else:
+            memory.put_new(key, at)
         order = [k for k in order if k != key] + [key]
         assert len(memory) == len(list(memory.values())) <= 2 * count
         newest = order[len(order) - min(count, len(order)) :]
