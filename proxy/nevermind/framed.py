@@ -30,6 +30,8 @@ class FramedInbound:
         self._left = 0
         """Bytes of the message in ``_through`` that are still to come."""
         self._told_astray = False
+        self.passing = False
+        """Nothing is lent: a body's length is known, and it is framed by it."""
 
     @property
     def deadline(self) -> float | None:
@@ -45,6 +47,10 @@ class FramedInbound:
         if data:
             self._one_by_one(data, now)
         self._outbox.go_on(self._through is not None)
+
+    def receive_lent(self, buffer: bytearray, size: int, now: float) -> None:
+        """Like ``receive``, with a buffer that is only lent."""
+        self.receive(bytes(memoryview(buffer)[:size]), now)
 
     def expire(self, now: float) -> None:
         """Time has passed: what has not become a header by now is none."""

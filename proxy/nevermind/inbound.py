@@ -15,11 +15,13 @@ from nevermind.framing.lines import Lines, heads
 from nevermind.judge import Judge
 from nevermind.mailbox import Queue
 from nevermind.noise import is_noise
+from nevermind.outbox import Bytes
 from nevermind.peers import Peer
 from nevermind.policy import Noise
 from nevermind.through import CUT_THROUGH, Through, pass_on
 
 _LF = 0x0A
+_LINE_FEED = b"\n"
 _LINE_END = re.compile(rb"[ \t\r]*+\n?")
 
 
@@ -47,6 +49,8 @@ class Inbound:
         self._through: Through | None = None
         self._line_end: bool | None = None
         self._torn = False
+        self.passing = False
+        """A long message is on its way: what comes may be lent."""
         self.deadline: float | None = None
         """When an unterminated rest will have been still for long enough."""
         noise = judge.policy.noise
@@ -63,12 +67,20 @@ class Inbound:
         self._receive(data, now)
         self._tidy()
 
+    def receive_lent(self, buffer: bytearray, size: int, now: float) -> None:
+        """Like ``receive``, with a buffer that is only lent; see ``Outbox.copy_lent``."""
+        if self._through is None or buffer.find(_LINE_FEED, 0, size) >= 0:
+            self.receive(bytes(memoryview(buffer)[:size]), now)
+        else:
+            self._send_piece(self._through.feed_lent(buffer, size))
+
     def _tidy(self) -> None:
         """See whether nothing is held any more, and whether messages of ours may go."""
         self._torn = self._torn and self._outbox.within_line
         midway = self._through is not None or self._torn
         self._outbox.go_on(midway)
         self.deadline = self._lines.still_at
+        self.passing = self._through is not None
         self._clean = self._quick and not self._lines.size and self._line_end is None and not midway
 
     def _receive(self, data: bytes, now: float) -> None:
@@ -222,6 +234,6 @@ class Inbound:
         if data:
             self._outbox.append(data)
 
-    def _send_piece(self, data: bytes) -> None:
+    def _send_piece(self, data: Bytes) -> None:
         if data:
             self._outbox.append_piece(data)

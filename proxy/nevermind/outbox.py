@@ -139,6 +139,12 @@ class Outbox:
             views[0] = views[0][self._gone :]
         return views
 
+    def copy_lent(self) -> None:
+        """Copy what is queued of a buffer that was lent: it is about to be used again."""
+        parts = self._parts
+        if parts and isinstance(parts[-1], memoryview):
+            parts[-1] = bytes(parts[-1])
+
     @property
     def only(self) -> Bytes | None:
         """The part that waits, not empty, if it is the only one and nothing of it is gone."""

@@ -7,7 +7,7 @@ call that brought the bytes returns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import partial
 
 from nevermind.correspondence import Correspondence
@@ -73,9 +73,12 @@ class Session:
         """``sender``, one that is ``messaging``, sent ``message``: likewise."""
         self._correspondence[sender].receive(message, now)
 
-    def receiver(self, sender: Peer) -> Callable[[bytes, float], None]:
-        """``receive_data`` for one sender, without the way through this class."""
-        return self._streams[sender].receive
+    def stream(self, sender: Peer) -> Inbound | FramedInbound:
+        """The direction in which ``sender`` writes: its ``receive`` is ``receive_data``.
+
+        While it is ``passing``, ``receive_lent`` spares a copy.
+        """
+        return self._streams[sender]
 
     def receive_eof(self, sender: Peer, now: float) -> None:
         """``sender`` will write no more: what is held goes on or is dropped."""

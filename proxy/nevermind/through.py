@@ -15,9 +15,11 @@ from nevermind.envelopes import BROKEN, UNDERSTANDABLE, Envelope, Notification, 
 from nevermind.judge import Judge
 from nevermind.ledger import FORWARD
 from nevermind.lifecycle import State
+from nevermind.outbox import Bytes
 from nevermind.peers import Peer
 from nevermind.scanning import SCAN_LIMIT
 from nevermind.spans import Span
+from nevermind.words import WordSearch
 
 CUT_THROUGH = 16 * 1024
 """Bytes of a message after which its head is asked whether it may go on already.
@@ -44,14 +46,11 @@ class Through:
     __slots__ = (
         "_announced",
         "_dropped",
-        "_edge",
         "_envelope",
-        "_found",
         "_head",
         "_holds",
         "_judge",
-        "_needles",
-        "_reach",
+        "_search",
         "_sender",
         "_size",
         "_tail",
@@ -67,10 +66,7 @@ class Through:
         self._verdict = FORWARD
         self._dropped = False
         self._holds = False
-        self._needles: tuple[bytes, ...] = ()
-        self._reach = 0
-        self._found = False
-        self._edge = b""
+        self._search = WordSearch(())
         self._tail = b""
         self._size = 0
         self._announced = announced
@@ -124,8 +120,7 @@ class Through:
                 span = self._head.find(path)
                 if span is not None:
                     changes.append((span, new))
-        self._needles = self._to_search_for()
-        self._reach = max(map(len, self._needles), default=0)
+        self._search = WordSearch(self._to_search_for())
         translated = spans.put(data, changes)
         self.grown = len(translated) - len(data)
         return self.feed(translated)
@@ -135,11 +130,7 @@ class Through:
         self._size += len(data)
         if self._dropped:
             return b""
-        if self._needles and not self._found:
-            reach = self._reach
-            joined = self._edge + data[:reach]
-            self._found = any(word in data or word in joined for word in self._needles)
-            self._edge = data[-reach:] if len(data) >= reach else (self._edge + data)[-reach:]
+        self._search.feed(data, len(data))
         if not self._holds:
             self._tail = data[-END:] if len(data) >= END else (self._tail + data)[-END:]
             return data
@@ -147,6 +138,18 @@ class Through:
         cut = max(0, len(held) - END)
         self._tail = held[cut:]
         return held[:cut]
+
+    def feed_lent(self, buffer: bytearray, size: int) -> Bytes:
+        """Like ``feed``, with the first ``size`` bytes of a buffer that is only lent.
+
+        What is given back may be a part of it.
+        """
+        if self._holds or self._dropped or size < END:
+            return self.feed(bytes(memoryview(buffer)[:size]))
+        self._size += size
+        self._search.feed(buffer, size)
+        self._tail = bytes(memoryview(buffer)[size - END : size])
+        return memoryview(buffer)[:size]
 
     def finish(self, data: bytes, now: float) -> bytes:
         """``data`` is the last of it, line end included."""
@@ -198,7 +201,7 @@ class Through:
     def _shows_task(self) -> bool:
         if not self._judge.dialect.creates_tasks or self._head.kind != "result":
             return False
-        return self._found or self._head.shows(_TASK) or _TASK in self._tail
+        return self._search.found or self._head.shows(_TASK) or _TASK in self._tail
 
     def _rule_by_tail(self, tail: Tail, now: float) -> list[tuple[Span, bytes]]:
         """Track by the last members; the verdict comes too late to hold anything back."""
@@ -221,7 +224,7 @@ class Through:
         verdict = self._judge.rule(self._sender, envelope, body, now)
         self._envelope, self._verdict = envelope, verdict
         self._judge.let_through(self._sender, envelope, verdict, now)
-        if isinstance(envelope, Request) and self._found and not envelope.tokens:
+        if isinstance(envelope, Request) and self._search.found and not envelope.tokens:
             self._judge.ledger.books[self._sender].tokens.forget_ended()
         places = {("id",): tail.id_span, TOKEN: tail.token_span}
         found = ((places.get(path), new) for path, new in verdict.edits)
@@ -233,7 +236,7 @@ class Through:
         envelope = self._envelope
         assert isinstance(envelope, Request)
         assert envelope.id is not None
-        if not self._found:
+        if not self._search.found:
             return
         books = self._judge.ledger.books[self._sender]
         token = tail.token

@@ -32,14 +32,17 @@ class Source:
     ``fd`` is what to poll; None if it is always ready.  ``read()`` gives what is there,
     at most ``CHUNK`` bytes, nothing at the end.  It raises ``BlockingIOError`` while there
     is nothing; another ``OSError`` (a reset, a terminal that hung up) is an end as well.
+    ``read_into(buffer)`` likewise fills a buffer and gives the number of bytes.
     """
 
     read: Callable[[], bytes]
+    read_into: Callable[[bytearray], int]
 
     def __init__(self, fd: int, *, pollable: bool = True) -> None:
         self._fd = fd
         self.fd: int | None = fd if pollable else None
         self.read = lambda: os.read(fd, CHUNK)
+        self.read_into = lambda buffer: os.readv(fd, (buffer,))
 
     def close(self) -> None:
         """Let go of it."""
@@ -84,6 +87,8 @@ class SocketSource(Source):
         self._socket = _socket.socket(fileno=fd)
         receive = self._socket.recv
         self.read = lambda: receive(CHUNK, _socket.MSG_DONTWAIT)
+        into = self._socket.recv_into
+        self.read_into = lambda buffer: into(buffer, 0, _socket.MSG_DONTWAIT)
 
     def close(self) -> None:
         """See ``Source.close``."""

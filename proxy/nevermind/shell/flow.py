@@ -5,12 +5,25 @@ Reads and writes only when told to; knows nothing of messages or of the other di
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 from nevermind.outbox import Outbox
 from nevermind.peers import Peer
 from nevermind.shell.descriptors import Sink, Source
 from nevermind.shell.readiness import READABLE, ROOM, Readiness
+
+
+class Stream(Protocol):
+    """One direction of a session, as far as its bytes go."""
+
+    passing: bool
+    """What comes now may be lent."""
+
+    def receive(self, data: bytes, now: float) -> None:
+        """Take ``data``, read at ``now``."""
+
+    def receive_lent(self, buffer: bytearray, size: int, now: float) -> None:
+        """Take the first ``size`` bytes of ``buffer``; see ``Outbox.copy_lent``."""
 
 
 class Flow:
@@ -31,6 +44,7 @@ class Flow:
         "sender",
         "sink",
         "source",
+        "stream",
     )
 
     def __init__(
@@ -38,7 +52,7 @@ class Flow:
         sender: Peer,
         source: Source,
         sink: Sink,
-        receive: Callable[[bytes, float], None],
+        stream: Stream,
         outbox: Outbox,
         readiness: Readiness,
     ) -> None:
@@ -48,7 +62,8 @@ class Flow:
         self.outbox = outbox
         self.readiness = readiness
         self.read = source.read
-        self.receive = receive
+        self.stream = stream
+        self.receive = stream.receive
         """Takes what was read, and when."""
         self.reading = True
         """The source is to be read: it has not ended, and there is room."""

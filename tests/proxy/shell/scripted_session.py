@@ -33,8 +33,8 @@ class ScriptedSession:
             self.on_data(sender, data)
         self.outbox[sender.other].append(data)
 
-    def receiver(self, sender: Peer) -> Callable[[bytes, float], None]:
-        return lambda data, now: self.receive_data(sender, data, now)
+    def stream(self, sender: Peer) -> ScriptedStream:
+        return ScriptedStream(self, sender)
 
     def receive_eof(self, sender: Peer, now: float) -> None:
         self.heard.append((sender, "eof", now))
@@ -60,3 +60,19 @@ class ScriptedSession:
 
     def statistics(self) -> Statistics:
         return Statistics(waiting=self.waiting)
+
+
+class ScriptedStream:
+    """One direction of it; ``passing`` makes the shell lend its buffer."""
+
+    def __init__(self, session: ScriptedSession, sender: Peer) -> None:
+        self.passing = False
+        self._session = session
+        self._sender = sender
+
+    def receive(self, data: bytes, now: float) -> None:
+        self._session.receive_data(self._sender, data, now)
+
+    def receive_lent(self, buffer: bytearray, size: int, now: float) -> None:
+        self._session.heard.append((self._sender, bytes(buffer[:size]), now))
+        self._session.outbox[self._sender.other].append_piece(memoryview(buffer)[:size])
