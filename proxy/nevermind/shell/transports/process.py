@@ -53,6 +53,10 @@ class ProcessTransport(DescriptorTransport):
             self._owed -= len(data)
         return data
 
+    async def lost(self) -> None:
+        """See ``Transport``."""
+        await self._child.ended.wait()
+
     async def close(self, goodbye: Goodbye) -> None:
         """See ``Transport``.  A process that lives is asked to end, then made to."""
         await self.finish()
