@@ -15,7 +15,6 @@ judged by the careful look, 3,000 ns and more.
 
 from __future__ import annotations
 
-import re
 from itertools import repeat
 from typing import Any
 
@@ -23,10 +22,7 @@ from msgspec import UNSET
 
 from nevermind.judge import Judge
 from nevermind.peers import Peer
-from nevermind.policy import Noise
 from nevermind.quicklook import REFUSALS, creates_task
-
-_OBJECT = re.compile(rb"\{.*\}[ \t\r]*\Z", re.DOTALL)
 
 
 class Blocks:
@@ -42,7 +38,6 @@ class Blocks:
         "_quick",
         "_sender",
         "_special",
-        "_strict",
         "_theirs",
         "_token",
     )
@@ -68,8 +63,6 @@ class Blocks:
             self._special |= timeouts.methods
             if timeouts.general or judge.policy.reap_tasks:
                 self._limit = 0
-        # Blank lines are noise, and the decoder skips them in silence.
-        self._strict = sender is Peer.SERVER and judge.policy.noise is not Noise.FORWARD
 
     def judge(self, block: bytes, now: float) -> bytes | None:
         """What goes on of ``block``, whole lines: often itself.  None: not for the fast look."""
@@ -87,14 +80,11 @@ class Blocks:
             glances = (quick.answers if self._answers else quick.questions)(block)
         except REFUSALS:
             return self._judge_each(block, now)
-        count = len(glances)
-        if not count or (self._strict and count != block.count(b"\n")):
-            return None
         if self._answers:
             return self._judge_answers(glances, block, now)
         if not self._track(glances, now):
             return self._judge_each(block, now)
-        self._judge.forwarded += count
+        self._judge.forwarded += len(glances)
         return block
 
     def _judge_one(self, glance: Any, line: bytes, now: float) -> bytes:
@@ -110,9 +100,8 @@ class Blocks:
             glances = self._quick.whole(block)
         except REFUSALS:
             return None
-        lines = _lines(block, len(glances))
-        if lines is None:
-            return None
+        lines = block.split(b"\n")
+        lines.pop()
         judge = self._judge
         kept: list[bytes | None] = list(lines)
         changed = False
@@ -142,12 +131,13 @@ class Blocks:
             self._judge.forwarded += plainly
             return block
         pairs = [(key, a) for key, a in zip(ids, asked, strict=True) if a is not None]
-        lines = _lines(block, len(ids))
-        if lines is None or len({type(key) for key in ids}) > 1:
+        if len({type(key) for key in ids}) > 1:
             # "7" may mean 7: with both kinds about, the order of verdicts matters.
             plain.update(pairs)
             return self._judge_each(block, now)
         self._theirs.answered.put_all_new(pairs)
+        lines = block.split(b"\n")
+        lines.pop()
         judge = self._judge
         judge.forwarded += plainly
         changed = False
@@ -216,20 +206,6 @@ class Blocks:
             return False
         ours.plain.update(asked)
         return True
-
-
-def _lines(block: bytes, count: int) -> list[bytes] | None:
-    """The ``count`` lines of ``block``, if each of the objects in it has one to itself.
-
-    The decoder takes white space between objects for what it is: one line may
-    hold two of them, another none.  Where every line begins and ends with a
-    brace, no line end can stand within an object.
-    """
-    lines = block.split(b"\n")
-    lines.pop()
-    if len(lines) != count or not all(map(_OBJECT.match, lines)):
-        return None
-    return lines
 
 
 def _joined(lines: list[bytes | None]) -> bytes:
