@@ -146,7 +146,7 @@ class WebSocketTransport:
                     await self._connection.ping()
                 except trio_websocket.ConnectionClosed:
                     return
-            sending = wire.unsent and wire.wrote_at > asked
+            sending = wire.unsent and wire.wrote_at >= asked
             reading = wire.stalled_at < asked
             if scope.cancelled_caught and wire.heard_at < asked and reading and not sending:
                 self._fail(f"no sign of life for {timeout:g} s after a ping", INTERNAL_ERROR)

@@ -22,8 +22,8 @@ from nevermind.shell.transports.frames import CLOSE, FrameMeter
 CHUNK = 64 * 1024
 """Bytes per read: the library's own 4 KiB cost a trip through the scheduler each."""
 
-SLICE = 256 * 1024
-"""Bytes per write, so that progress is seen within a large message."""
+SLICE = 64 * 1024
+"""Bytes per write where only whole writes are seen, so that progress within a message is."""
 
 READ_AHEAD = 4 * 1024 * 1024
 """Bytes of messages that may wait to be taken before reading stops, so that pings among
@@ -215,13 +215,14 @@ class Wire(trio.abc.Stream):
         done = False
         with trio.CancelScope() as self._writing:
             try:
-                for at in range(0, len(data), SLICE):
-                    part = memoryview(data)[at : at + SLICE]
-                    await self.stream.send_all(part)
-                    self.unsent -= len(part)
+                rest = memoryview(data)
+                while rest:
+                    count = await self._write_some(rest)
+                    rest = rest[count:]
+                    self.unsent -= count
                     self.wrote_at = trio.current_time()
                 done = True
-            except (trio.BrokenResourceError, trio.ClosedResourceError):
+            except (OSError, trio.BrokenResourceError, trio.ClosedResourceError):
                 pass
             finally:
                 # a frame that was cut off can be followed by nothing
@@ -230,3 +231,9 @@ class Wire(trio.abc.Stream):
                 self._queued = self._queued if self._out else 0
                 self._wrote.set()
                 self._wrote = trio.Event()
+
+    async def _write_some(self, data: memoryview) -> int:
+        if isinstance(self.stream, trio.SocketStream):
+            return await self.stream.socket.send(data)
+        await self.stream.send_all(data[:SLICE])
+        return min(len(data), SLICE)
