@@ -19,6 +19,7 @@ from nevermind.outbox import Bytes
 from nevermind.peers import Peer
 from nevermind.scanning import SCAN_LIMIT
 from nevermind.spans import Span
+from nevermind.uses import Use
 from nevermind.words import WordSearch
 
 CUT_THROUGH = 16 * 1024
@@ -123,6 +124,7 @@ class Through:
         self._search = WordSearch(self._to_search_for())
         translated = spans.put(data, changes)
         self.grown = len(translated) - len(data)
+        self._size = -self.grown
         return self.feed(translated)
 
     def feed(self, data: bytes) -> bytes:
@@ -192,11 +194,14 @@ class Through:
             paths = dialect.request_tokens
             known = isinstance(self._envelope, Request) and self._envelope.tokens
             return () if known and len(paths) == 1 else tuple(p[-1].encode() for p in paths)
-        live = self._judge.ledger.books[self._sender.other].requests.live
-        if dialect.creates_tasks and head.kind == "result":
-            # Without tokens about, only the ends are looked at: see README, limits.
-            return (_TASK,) if live else ()
-        return ()
+        if not dialect.creates_tasks or head.kind != "result":
+            return ()
+        # Without tokens about, only the ends are looked at: see README, limits.
+        if self._envelope is None:
+            about = bool(self._judge.ledger.books[self._sender.other].requests.live)
+        else:
+            about = isinstance(self._verdict.record, Use)
+        return (_TASK,) if about else ()
 
     def _shows_task(self) -> bool:
         if not self._judge.dialect.creates_tasks or self._head.kind != "result":
