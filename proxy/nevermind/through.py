@@ -117,10 +117,8 @@ class Through:
                 self._dropped = True
             else:
                 self._judge.let_through(self._sender, envelope, verdict, now)
-            for path, new in verdict.edits:
-                span = self._head.find(path)
-                if span is not None:
-                    changes.append((span, new))
+            found = ((self._head.find(path), new) for path, new in verdict.edits)
+            changes = [(span, new) for span, new in found if span]
         self._search = WordSearch(self._to_search_for())
         translated = spans.put(data, changes)
         self.grown = len(translated) - len(data)
@@ -171,8 +169,8 @@ class Through:
                 self._late_token(tail)
             case Response(id=key) if key is not None and self._shows_task():
                 answering.created_task(judge.ledger, self._sender, key)
-        if self._envelope is not None:
-            judge.tell(self._sender, self._envelope, self._verdict, b"", now, size=self._size)
+        assert self._envelope is not None
+        judge.tell(self._sender, self._envelope, self._verdict, b"", now, size=self._size)
         return out + spans.put(self._tail, changes) if self._holds else out
 
     def _by_head(self) -> Envelope | None:
