@@ -186,6 +186,71 @@ class TestCutThrough:
         assert wire.state(7) is State.IN_FLIGHT
 
 
+class TestLent:
+    """A buffer that is only lent while a long message passes."""
+
+    def lend(self, wire: Wire, data: bytes) -> bytes:
+        """The server writes ``data`` into a buffer; what the client gets of it."""
+        buffer = bytearray(data + b"#" * 100)
+        wire.session.stream(SERVER).receive_lent(buffer, len(data), 0.0)
+        wire.session.outbox[CLIENT].copy_lent()
+        buffer[:] = b"!" * len(buffer)
+        return wire.taken(CLIENT)
+
+    @pytest.mark.parametrize("size", [100, 4096, 10_000])
+    @pytest.mark.parametrize("too_long", [False, True])
+    def test_it_passes(self, size: int, too_long: bool) -> None:
+        """In pieces small and large; its end is judged as ever."""
+        wire = overlong() if too_long else Wire()
+        wire.client(call(7))
+        message = long(result(7)) + b"\n"
+        got = wire.feed(SERVER, message[: CUT_THROUGH + 4096])
+        assert wire.session.stream(SERVER).passing
+        for at in range(CUT_THROUGH + 4096, len(message), size):
+            got += self.lend(wire, message[at : at + size])
+        assert got == message
+        assert wire.state(7) is State.ANSWERED
+        assert not wire.session.stream(SERVER).passing
+
+    def test_what_is_dropped(self) -> None:
+        """Of that nothing is kept."""
+        wire = overlong()
+        wire.client(call(7), cancel(7))
+        message = long(result(7)) + b"\n"
+        assert wire.feed(SERVER, message[: CUT_THROUGH + 4096]) == b""
+        assert self.lend(wire, message[CUT_THROUGH + 4096 :]) == b""
+
+    def test_an_id_that_comes_last(self) -> None:
+        """It is in the last piece, or in the one before."""
+        for cut in (-2, -6, -5000):
+            wire = Wire()
+            wire.client(call(7))
+            message = id_last(long(result(7))) + b"\n"
+            wire.feed(SERVER, message[: CUT_THROUGH + 4096])
+            self.lend(wire, message[CUT_THROUGH + 4096 : cut])
+            wire.feed(SERVER, message[cut:])
+            assert wire.state(7) is State.ANSWERED
+
+    def test_a_task_across_the_border(self) -> None:
+        """It is found."""
+        middle = b'{"id":7,"result":{"a":"%b","task":{"taskId":"t-1"},"b":"%b"}}' % (BULK, BULK)
+        place = middle.index(b'"task"')
+        for cut in range(place - 1, place + 8):
+            wire = Wire()
+            wire.client(call(7, token="t"))
+            wire.feed(SERVER, middle[: CUT_THROUGH + 4096])
+            self.lend(wire, middle[CUT_THROUGH + 4096 : cut])
+            self.lend(wire, middle[cut:])
+            wire.feed(SERVER, b"\n")
+            assert wire.server(progress("t")) == progress("t")
+
+    def test_when_nothing_passes(self) -> None:
+        """It is like any other."""
+        wire = Wire()
+        wire.client(call(7))
+        assert self.lend(wire, result(7) + b"\n") == result(7) + b"\n"
+
+
 class TestHeld:
     """What might be dropped or translated is not begun before it is whole."""
 
