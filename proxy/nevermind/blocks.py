@@ -118,9 +118,6 @@ class Blocks:
 
     def _judge_answers(self, glances: list[Any], block: bytes, now: float) -> bytes | None:
         """Answers all; that none creates a task, the decoder has seen to."""
-        for glance in glances:
-            if glance.result is UNSET and glance.error is UNSET:
-                return self._judge_each(block, now)
         plain = self._theirs.plain
         before = len(plain)
         ids = [glance.id for glance in glances]

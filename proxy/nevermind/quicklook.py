@@ -71,7 +71,7 @@ class QuickLook:
 
     ``one`` reads any message, ``whole`` lines of them; ``questions`` and
     ``answers`` read lines that are all requests and notifications without
-    tokens, or all responses that create no task, and refuse the block otherwise.
+    tokens, or all results that create no task, and refuse the block otherwise.
     """
 
     def __init__(self, dialect: Dialect) -> None:
@@ -103,7 +103,7 @@ class QuickLook:
             {},
             ("id", _PlainInteger | _ShortString),
             ("method", None | UnsetType, UNSET),
-            ("result", (_NoTask | None | UnsetType) if self.tasks else (Raw | UnsetType), UNSET),
+            ("result", (_NoTask | None) if self.tasks else Raw),
             any_error,
         )
         self.one = msgspec.json.Decoder(glance).decode
