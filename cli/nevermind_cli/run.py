@@ -43,9 +43,28 @@ def run(words: Sequence[str]) -> int:
     except CannotStart as error:
         return _refuse(str(error), error.code)
 
+    from nevermind.shell.prelude import Prelude
+
+    prelude = Prelude(server)
+    prelude.play(_load_engine, carry=_may_begin_early(arguments))
+
     from nevermind.shell.relay import run as relay
 
-    return relay(_options(arguments, log), server)
+    return relay(_options(arguments, log), server, prelude)
+
+
+def _load_engine() -> None:
+    """Import all that a run needs, while the first messages flow."""
+    import nevermind.shell.options
+    import nevermind.shell.relay  # noqa: F401
+    import nevermind_config.settings  # noqa: F401
+
+
+def _may_begin_early(arguments: Arguments) -> bool:
+    """Whether nothing can be held back before a cancel or progress is seen."""
+    values = arguments.values
+    plain = not values["shield"] and values["noise"] in (None, "forward")
+    return plain and values["dialect"] == "mcp"
 
 
 def _run_networked(arguments: Arguments, log: int | None) -> int:
