@@ -59,17 +59,32 @@ class Request(NamedTuple):
         """What a WebSocket client offers; they may carry tokens."""
         return [member.decode("ascii") for member in self.members(b"sec-websocket-protocol")]
 
+    def handshake(self) -> bytes:
+        """The request anew, for the WebSocket library: all that was examined, nothing else.
+
+        Lists, repeats and odd bytes are read in different ways by different parsers.
+        """
+        fields = [
+            (b"Host", b"localhost"),
+            (b"Upgrade", b"websocket"),
+            (b"Connection", b"Upgrade"),
+            (b"Sec-WebSocket-Key", self.all(b"sec-websocket-key")[0]),
+            (b"Sec-WebSocket-Version", b"13"),
+        ]
+        if offered := self.members(b"sec-websocket-protocol"):
+            fields.append((b"Sec-WebSocket-Protocol", b", ".join(offered)))
+        lines = [b"%b: %b\r\n" % field for field in fields]
+        return b"GET %b HTTP/1.1\r\n%b\r\n" % (self.target.encode("ascii"), b"".join(lines))
+
 
 class Head:
     """Collects the bytes of one request's head."""
 
     def __init__(self) -> None:
         self._connection = h11.Connection(h11.SERVER, max_incomplete_event_size=LONGEST_HEAD)
-        self._data = b""
 
-    def feed(self, data: bytes) -> tuple[Request, bytes, bytes] | Refusal | None:
-        """The request, its head as it came and what came behind it; None: more is needed."""
-        self._data += data
+    def feed(self, data: bytes) -> tuple[Request, bytes] | Refusal | None:
+        """The request and what came behind its head; None: more is needed."""
         self._connection.receive_data(data)
         try:
             event = self._connection.next_event()
@@ -77,14 +92,13 @@ class Head:
             return Refusal(error.error_status_hint, "bad request")
         if not isinstance(event, h11.Request):
             return None
-        rest = self._connection.trailing_data[0]
         request = Request(
             event.method.decode("ascii"),
             event.target.decode("ascii"),
             event.http_version.decode("ascii"),
             tuple(event.headers),
         )
-        return request, self._data[: len(self._data) - len(rest)], rest
+        return request, self._connection.trailing_data[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ LINGER = 1.0
 """Seconds that a response gets to be read."""
 
 
-async def receive_request(stream: trio.abc.Stream) -> tuple[Request, bytes, bytes] | Refusal | None:
-    """The request, its head as it came and what came behind it; None if nothing came of it."""
+async def receive_request(stream: trio.abc.Stream) -> tuple[Request, bytes] | Refusal | None:
+    """The request and what came behind its head; None if nothing came of it."""
     head = Head()
     try:
         with trio.move_on_after(PATIENCE):

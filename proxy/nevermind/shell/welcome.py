@@ -112,7 +112,7 @@ class Welcome:
             if isinstance(found, Refusal):
                 await self._refuse(stream, found)
                 return
-            request, head, rest = found
+            request, rest = found
             accepting = self._service.accepting
             if request.path == self._options.health_path:
                 await answer_health(stream, request, accepting=accepting)
@@ -121,7 +121,8 @@ class Welcome:
             if refusal is not None:
                 await self._refuse(stream, refusal)
                 return
-        wire = Wire(stream, self._options.run.policy.max_message, head=head, rest=rest)
+        limit = self._options.run.policy.max_message
+        wire = Wire(stream, limit, head=request.handshake(), rest=rest)
         with self._service.place() as number:
             async with trio.open_nursery() as nursery:
                 await self._open_web(nursery, number, wire, request, _name(plain))
