@@ -42,7 +42,8 @@ class Inbound:
         self._judge = judge
         self._sender = sender
         self._outbox = outbox
-        self._lines = Lines(judge.policy.max_message)
+        # So much is held of any message: what it is can't be told by less.
+        self._lines = Lines(max(judge.policy.max_message, END))
         self._append = outbox.append
         self._quick = self._clean = quick
         self._judge_block = Blocks(judge, sender).judge
