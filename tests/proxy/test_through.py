@@ -6,26 +6,25 @@ In pieces through a session; what a receiver gets is compared with what was sent
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nevermind.dialects import MCP, Dialect
+from nevermind.dialects import MCP
 from nevermind.ids import spell
 from nevermind.lifecycle import State
-from nevermind.notes import Event, Note, What
+from nevermind.notes import Event, What
 from nevermind.peers import Peer
 from nevermind.policy import IdReuse, LateResponse, Policy
 from nevermind.scanning import SCAN_LIMIT
-from nevermind.session import Session
 from nevermind.through import CUT_THROUGH, Through, pass_on
 from proxy.court import Court
 from proxy.messages import OWED, Spelling, answer, call, cancel, error, note, progress, task
+from proxy.wire import CLIENT, SERVER, Wire
 
-CLIENT, SERVER = Peer.CLIENT, Peer.SERVER
 BULK = b"x" * (3 * CUT_THROUGH)
 LONGEST = CUT_THROUGH
 """What may be held, in the sessions in which long messages are too long."""
@@ -60,63 +59,6 @@ SHAPES: list[Shape] = [long, lambda message: id_last(long(message))]
 def result(id: Spelling, value: object = "done") -> bytes:
     """An answer whose result is an object."""
     return answer(id, {"value": value})
-
-
-@dataclass
-class Wire:
-    """A session that is fed in chunks, and what came out of it."""
-
-    policy: Policy = field(default_factory=Policy)
-    dialect: Dialect = MCP
-    chunk: int = 4096
-
-    def __post_init__(self) -> None:
-        self.session = Session(self.policy, self.dialect, nonce="0")
-        self.ledger = self.session._judge.ledger
-
-    def say(self, sender: Peer, *lines: bytes) -> bytes:
-        """``sender`` says these lines; what the other gets."""
-        return self.feed(sender, b"".join(line + b"\n" for line in lines))
-
-    def feed(self, sender: Peer, data: bytes) -> bytes:
-        """``sender`` writes ``data``, in chunks; what the other gets."""
-        got = b""
-        for at in range(0, len(data), self.chunk):
-            self.session.receive_data(sender, data[at : at + self.chunk], 0.0)
-            got += self.taken(sender.other)
-        return got
-
-    def taken(self, peer: Peer) -> bytes:
-        """All that waits for ``peer``."""
-        outbox = self.session.outbox[peer]
-        data = b"".join(outbox.buffers(1 << 20))
-        outbox.wrote(len(data))
-        return data
-
-    def client(self, *lines: bytes) -> bytes:
-        """The client says these lines; what the server gets, without the last newline."""
-        return self.say(CLIENT, *lines).removesuffix(b"\n")
-
-    def server(self, *lines: bytes) -> bytes:
-        """The server says these lines; what the client gets, without the last newline."""
-        return self.say(SERVER, *lines).removesuffix(b"\n")
-
-    def begun(self, sender: Peer, message: bytes) -> bool:
-        """Whether ``message`` goes on before it is whole; its end is said then, too."""
-        early = self.feed(sender, message[:-10])
-        late = self.feed(sender, message[-10:] + b"\n")
-        assert early + late in (message + b"\n", b"")
-        return bool(early)
-
-    def state(self, key: int | str, issuer: Peer = CLIENT) -> State:
-        """Where ``key`` stands."""
-        found = self.ledger.books[issuer].requests.find(key)
-        return State.ABSENT if found is None else found[0]
-
-    @property
-    def notes(self) -> list[Note]:
-        """What is told since it was asked last."""
-        return [one for one in self.session.take_notes() if isinstance(one, Note)]
 
 
 def overlong(**switches: object) -> Wire:
