@@ -111,7 +111,11 @@ def main() -> None:
     build(programs)
     if options.pin is not None:
         os.sched_setaffinity(0, {options.pin})
-    relays = {"direct": [], BASE: [str(programs / "relay")], "nevermind": ["nevermind", "run", "--"]}
+    relays = {
+        "direct": [],
+        BASE: [str(programs / "relay")],
+        "nevermind": ["nevermind", "run", "--"],
+    }
     for given in options.relays:
         name, _, command = given.partition("=")
         relays[name] = shlex.split(command)
