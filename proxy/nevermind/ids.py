@@ -19,6 +19,9 @@ LONGEST = 1024
 counters and UUIDs, and a table of long ones would be a way to fill us."""
 
 _NUMBER = re.compile(rb"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?")
+_LENIENT = json.JSONDecoder(strict=False)
+"""Reads raw control characters in strings, as some peers send them."""
+
 _SPELLED_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 
 
@@ -44,7 +47,10 @@ def read_string(raw: bytes) -> str | None:
     if raw[:1] != b'"':
         return None  # unread: nesting could be deeper than the parser can go
     try:
-        value = json.loads(raw.decode("utf-8"), strict=False)
+        text = raw.decode("utf-8")
+        if b"\\" not in raw and raw.find(b'"', 1) == len(raw) - 1:
+            return text[1:-1]
+        value = _LENIENT.decode(text)
     except ValueError:
         return None
     assert isinstance(value, str)
