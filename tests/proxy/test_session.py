@@ -1,0 +1,356 @@
+"""The whole engine behind one class: any bytes in, bytes and notes out, bounded in memory."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nevermind.dialects import MCP, Dialect
+from nevermind.framing.lines import STILL_S
+from nevermind.messages import Message
+from nevermind.notes import Diverted, Event, Note, What
+from nevermind.outbox import OWN_LIMIT
+from nevermind.peers import Peer
+from nevermind.policy import IdReuse, LateResponse, Noise, Policy
+from nevermind.session import Session
+from proxy.messages import (
+    OWED,
+    PLAIN,
+    answer,
+    batch,
+    call,
+    cancel,
+    error,
+    listen,
+    note,
+    progress,
+    task,
+    update,
+)
+from proxy.texts import messages
+
+CLIENT, SERVER = Peer.CLIENT, Peer.SERVER
+FRAMED = Dialect(name="framed", cancel_method="$/cancelRequest", header_framed=True)
+
+
+def taken(session: Session, peer: Peer, most: int | None = None) -> bytes:
+    """What waits for ``peer``, or ``most`` bytes of it."""
+    data = b"".join(session.outbox[peer].buffers(1 << 20))[:most]
+    session.outbox[peer].wrote(len(data))
+    return data
+
+
+def line(message: bytes) -> bytes:
+    """The message as a line."""
+    return message + b"\n"
+
+
+class TestConversation:
+    """The shortest of them all."""
+
+    def test_cancelled_means_cancelled(self) -> None:
+        """The point of it."""
+        session = Session()
+        session.receive_data(CLIENT, line(call(7)), 0.0)
+        session.receive_data(CLIENT, line(cancel(7, "enough")), 1.0)
+        assert taken(session, SERVER) == line(call(7)) + line(cancel(7, "enough"))
+        session.receive_data(SERVER, line(answer(7)) + line(note()), 3.0)
+        assert taken(session, CLIENT) == line(note())
+        first, late = session.take_notes()
+        assert isinstance(first, Note)
+        assert isinstance(late, Note)
+        assert (first.event, first.reason) == (Event.CANCEL, "enough")
+        assert (late.what, late.since_cancel_s) == (What.LATE_RESPONSE, 2.0)
+
+    def test_sessions_know_nothing_of_each_other(self) -> None:
+        """Each has a ledger of its own."""
+        one, other = Session(), Session()
+        one.receive_data(CLIENT, line(call(7)) + line(cancel(7)), 0.0)
+        other.receive_data(SERVER, line(answer(7)), 0.0)
+        assert taken(other, CLIENT) == line(answer(7))
+
+    def test_the_nonce_is_in_fresh_ids(self) -> None:
+        """So that nobody can guess them."""
+        for nonce in ("0", "5eed"):
+            session = Session(nonce=nonce)
+            session.receive_data(CLIENT, line(call("a")) + line(cancel("a")) + line(call("a")), 0.0)
+            assert f'"nevermind-{nonce}-1"'.encode() in taken(session, SERVER)
+
+    def test_data_can_go_straight_to_its_direction(self) -> None:
+        """Past this class, which has nothing to add."""
+        session = Session()
+        session.stream(CLIENT).receive(line(call(7)), 0.0)
+        assert taken(session, SERVER) == line(call(7))
+
+    def test_a_dialect_with_headers(self) -> None:
+        """Is read by them."""
+        session = Session(dialect=FRAMED)
+        frame = b"Content-Length: %d\r\n\r\n%b" % (len(call(7)), call(7))
+        session.receive_data(CLIENT, frame, 0.0)
+        assert taken(session, SERVER) == frame
+        assert session.statistics().in_flight[CLIENT] == 1
+
+    def test_a_dialect_without_cancels(self) -> None:
+        """Everything passes."""
+        session = Session(dialect=PLAIN)
+        lines = line(call(7)) + line(cancel(7)) + line(cancel(7)) + line(progress("t"))
+        session.receive_data(CLIENT, lines, 0.0)
+        assert taken(session, SERVER) == lines
+        session.receive_data(SERVER, line(answer(7)) * 2, 0.0)
+        assert taken(session, CLIENT) == line(answer(7)) * 2
+
+
+class TestTime:
+    """Time is an input."""
+
+    def test_deadlines(self) -> None:
+        """The earliest of all, and none where nothing is due."""
+        session = Session(Policy(timeout=5.0))
+        assert session.next_deadline() is None
+        session.receive_data(CLIENT, line(call(7)), 1.0)
+        assert session.next_deadline() == 6.0
+        session.receive_data(CLIENT, b"{", 2.0)
+        assert session.next_deadline() == 2.0 + STILL_S
+        session.receive_data(SERVER, b"{", 1.5)
+        assert session.next_deadline() == 1.5 + STILL_S
+        session.expire(3.0)
+        assert session.next_deadline() == 6.0
+        session.expire(6.0)
+        assert session.next_deadline() is None
+        assert b"408" in taken(session, CLIENT)
+
+    def test_the_end_of_a_stream(self) -> None:
+        """What is held goes on."""
+        session = Session()
+        session.receive_data(CLIENT, call(7), 0.0)
+        session.receive_eof(CLIENT, 0.0)
+        assert taken(session, SERVER) == call(7)
+        session.receive_eof(SERVER, 0.0)
+        assert taken(session, CLIENT) == b""
+
+
+class TestPressure:
+    """A peer that does not read stops the other."""
+
+    def test_a_full_queue(self) -> None:
+        """Until there is room again; the other direction is not touched."""
+        session = Session(Policy(queue_limit=10))
+        session.receive_data(SERVER, line(note()), 0.0)
+        assert [session.may_read(peer) for peer in (CLIENT, SERVER)] == [True, False]
+        taken(session, CLIENT)
+        assert [session.may_read(peer) for peer in (CLIENT, SERVER)] == [True, True]
+
+    def test_answers_of_ours(self) -> None:
+        """A peer that makes us say a lot and does not read is not read itself."""
+        session = Session(Policy(answer_cancelled=0.0))
+        number = 0
+        while session.may_read(CLIENT):
+            number += 1
+            assert number < OWN_LIMIT
+            session.receive_data(CLIENT, line(call(number)) + line(cancel(number)), 0.0)
+            taken(session, SERVER)
+        assert session.may_read(SERVER)
+        assert session.outbox[CLIENT].own >= OWN_LIMIT
+
+
+class TestNotes:
+    """What happened, drained by whoever writes it down."""
+
+    def test_they_are_given_once(self) -> None:
+        """And none where nothing happened."""
+        session = Session(Policy(noise=Noise.STDERR))
+        assert session.take_notes() == []
+        session.receive_data(SERVER, b"listening\n", 0.0)
+        told, aside = session.take_notes()
+        assert isinstance(told, Note)
+        assert aside == Diverted(b"listening\n")
+        assert session.take_notes() == []
+
+    def test_statistics(self) -> None:
+        """From them the last line is made."""
+        session = Session(Policy(answer_cancelled=10.0, reap_tasks=True, timeout=20.0))
+        session.receive_data(CLIENT, b"".join(line(call(n)) for n in range(5)), 0.0)
+        session.receive_data(CLIENT, line(listen("s")) + line(cancel(0)) + line(cancel(1)), 1.0)
+        session.receive_data(CLIENT, line(cancel(1)), 1.0)
+        session.receive_data(SERVER, line(answer(0)) + line(task(1)) + line(answer(2)), 4.0)
+        session.receive_data(SERVER, line(call("x")), 4.0)
+        session.expire(25.0)
+        statistics = session.statistics()
+        assert statistics.forwarded == 10
+        assert statistics.dropped == {What.REDUNDANT_CANCEL: 1, What.LATE_RESPONSE: 2}
+        assert (statistics.cancelled, statistics.never_answered) == (4, 2)
+        assert statistics.longest_overrun_s == 3.0
+        assert statistics.in_flight == {CLIENT: 1, SERVER: 1}
+        assert (statistics.timed_out, statistics.reaped, statistics.waiting) == (2, 1, 0)
+
+
+class TestWholeMessages:
+    """Peers that speak in whole messages have a mailbox."""
+
+    def test_one_of_them(self) -> None:
+        """The other speaks in lines."""
+        session = Session(messaging=(SERVER,))
+        session.receive_data(CLIENT, line(call(7)) + line(cancel(7)), 0.0)
+        box = session.mailbox[SERVER]
+        sent = []
+        while (message := box.begin()) is not None:
+            sent.append(message.body)
+            box.sent()
+        assert sent == [call(7), cancel(7)]
+        session.receive_message(SERVER, Message(answer(7), text=True), 0.0)
+        session.receive_message(SERVER, Message(note(), text=True), 0.0)
+        assert taken(session, CLIENT) == line(note())
+
+    def test_both_of_them(self) -> None:
+        """There is no stream at all."""
+        session = Session(messaging=tuple(Peer))
+        session.receive_message(CLIENT, Message(call(7), text=True), 0.0)
+        assert session.mailbox[SERVER].begin() == Message(call(7), text=True)
+        assert not session.outbox
+        session.receive_eof(CLIENT, 0.0)
+        assert session.next_deadline() is None
+
+    def test_the_end_of_a_stream_is_the_end_of_a_message(self) -> None:
+        """Even without its newline."""
+        session = Session(messaging=(SERVER,))
+        session.receive_data(CLIENT, call(7), 0.0)
+        session.receive_eof(CLIENT, 0.0)
+        assert session.mailbox[SERVER].begin() == Message(call(7), text=True)
+
+    def test_answers_are_taken_back_from_either_kind_of_queue(self) -> None:
+        """Whatever the host speaks."""
+        session = Session(messaging=(CLIENT,))
+        session.receive_message(CLIENT, Message(call(7), text=True), 0.0)
+        session.receive_data(SERVER, line(answer(7)) + line(note()), 0.0)
+        session.receive_message(CLIENT, Message(cancel(7), text=True), 0.0)
+        assert session.mailbox[CLIENT].begin() == Message(note(), text=True)
+
+
+# --------------------------------------------------------------------- any input at all
+
+FRAGMENTS = st.sampled_from(
+    [
+        *(call(1), call(1, token="t"), call("1"), cancel(1), cancel("1"), answer(1), error(1)),
+        *(answer(1, {}), task(1), progress("t"), listen(1), update(1), note(), b"\n", b"\r\n"),
+        *(
+            batch(call(2), answer(1)),
+            b"[",
+            b"]",
+            b"{",
+            b"}",
+            b'"',
+            b":",
+            b",",
+            b"\\",
+            b" ",
+            b"null",
+        ),
+        *(b"Content-Length: 7\r\n\r\n", b"Content-Length: ", b"\xef\xbb\xbf", b"\xff", b"\x00"),
+        *(b'{"id":', b'"method":"notifications/cancelled"', b'"params":{', b'"result":', b"NaN"),
+        *(b"1e99999", b"[" * 2000, b'{"a":' * 2000, b"-", b'"\\ud800"', b'"' + b"x" * 20_000),
+        *(b'{"id":1,"result":{"resultType":' + b"[" * 3000, b"]" * 3000 + b"}}"),
+    ]
+)
+BYTES = st.lists(st.one_of(FRAGMENTS, FRAGMENTS, messages(), st.binary(max_size=8)), max_size=6)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.sampled_from(list(Peer)), BYTES.map(b"".join)),
+        st.tuples(st.sampled_from(list(Peer)), BYTES.map(b"\n".join).map(line)),
+        st.tuples(st.sampled_from(list(Peer)), st.integers(0, 500)),
+        st.floats(0.0, 0.3),
+    ),
+    max_size=14,
+)
+POLICIES = st.builds(
+    Policy,
+    late_response=st.sampled_from([None, *LateResponse]),
+    id_reuse=st.sampled_from(IdReuse),
+    shield=st.booleans(),
+    noise=st.sampled_from([None, *Noise]),
+    remember=st.sampled_from([0, 1, 65_536]),
+    live_limit=st.sampled_from([0, 2, 1 << 18]),
+    max_message=st.sampled_from([0, 100, 1 << 20]),
+    queue_limit=st.sampled_from([0, 100, 1 << 20]),
+    timeout=st.sampled_from([None, None, 0.1]),
+    answer_cancelled=st.sampled_from([None, None, 0.0, 0.1]),
+    reap_tasks=st.booleans(),
+)
+
+
+@settings(max_examples=200)
+@given(POLICIES, st.sampled_from([MCP, OWED, PLAIN, FRAMED]), STEPS, st.booleans())
+def test_nothing_a_peer_sends_is_an_error(
+    policy: Policy, dialect: Dialect, steps: list[object], quick: bool
+) -> None:
+    """No exception leaves a session, and what is not held back or changed is what came."""
+    session = Session(policy, dialect, quick=quick)
+    now = 0.0
+    came, went = dict.fromkeys(Peer, b""), dict.fromkeys(Peer, b"")
+    for step in steps:
+        match step:
+            case (Peer() as peer, bytes() as data) if data:
+                session.receive_data(peer, data, now)
+                came[peer] += data
+            case (Peer() as peer, int() as count):
+                went[peer] += taken(session, peer, count)
+            case float():
+                now += step
+                session.expire(now)
+        session.next_deadline()
+        for peer in Peer:
+            session.may_read(peer)
+    for peer in Peer:
+        session.receive_eof(peer, now)
+    for peer in Peer:
+        went[peer] += taken(session, peer)
+    notes = session.take_notes()
+    statistics = session.statistics()
+    said = statistics.answered or statistics.reaped or statistics.timed_out
+    if not said and all(
+        isinstance(one, Note) and one.event not in (Event.DROP, Event.ALIAS) for one in notes
+    ):
+        assert went == {peer: came[peer.other] for peer in Peer}
+    assert statistics.forwarded >= 0
+    books = session._judge.ledger.books.values()
+    assert all(len(one.requests.answered) <= 2 * policy.remember for one in books)
+    assert all(one.requests.live_count() <= policy.live_limit + 10 for one in books)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_memory_is_bounded(quick: bool) -> None:
+    """Whatever ids and tokens come by: only what is in flight is kept for good."""
+    session = Session(Policy(remember=10, live_limit=20), quick=quick)
+    for n in range(1200):
+        name = f"id {n}"
+        one, other = (CLIENT, SERVER) if n % 2 else (SERVER, CLIENT)
+        session.receive_data(one, line(call(name, token=name)), 0.0)
+        session.receive_data(one, line(call(n)) + line(call("again")), 0.0)
+        session.receive_data(one, line(cancel(name)) + line(cancel("again")), 0.0)
+        session.receive_data(one, line(call("again", token="again")) + line(call(name)), 0.0)
+        session.receive_data(one, line(cancel(name)), 0.0)
+        session.receive_data(other, line(answer(n, {})) + line(progress(name)), 0.0)
+        session.receive_data(other, line(task(name)), 0.0)
+        for peer in Peer:
+            taken(session, peer)
+        session.take_notes()
+    for books in session._judge.ledger.books.values():
+        requests, tokens = books.requests, books.tokens
+        assert requests.live_count() <= 21
+        assert len(requests.ended) <= 20 + len(requests.pinned)
+        assert len(requests.pinned) <= 21
+        assert len(requests.answered) <= 20
+        assert len(requests.newest) <= 1024 + 42
+        assert len(tokens._ended) <= 20
+        assert len(tokens._live) <= 64 + 21
+        assert len(tokens._tasks) <= 20
+
+
+def test_the_core_neither_waits_nor_looks_at_a_clock() -> None:
+    """Time comes with each call."""
+    for name in ("receive_data", "receive_eof", "expire", "receive_message"):
+        method = getattr(Session, name)
+        assert not inspect.iscoroutinefunction(method)
+        assert "now" in inspect.signature(method).parameters
