@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nevermind.envelopes import Response, task_id
-from nevermind.ids import Key, twin
+from nevermind.ids import LONGEST, Key, twin
 from nevermind.ledger import FORWARD, Books, Ledger, Verdict
 from nevermind.lifecycle import Event, Ruling, State
 from nevermind.notes import What
@@ -93,7 +93,8 @@ def _late(
     name = key if use.name is None else use.name
     if use.state is not State.CANCELLED and books.requests.twin_in_flight(key):
         return Verdict(edits=edits, name=name, record=use)
-    reap = bool(task) and ledger.policy.reap_tasks and use.state is not State.CANCELLED
+    nameable = 0 < len(task) <= LONGEST
+    reap = ledger.policy.reap_tasks and nameable and use.state is not State.CANCELLED
     certain = use.superseded or use.ours or reap
     if answer.creates_task and not certain:
         ledger.overran(use, now)

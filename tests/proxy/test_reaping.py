@@ -129,16 +129,17 @@ class TestReaping:
         play(asker.passes(call(1), cancel(1)), worker.passes(task(1)))
 
     def test_a_task_whose_id_cannot_be_told(self, asker: End, worker: End) -> None:
-        """It can't be cancelled, so its issuer hears of it."""
+        """It can't be cancelled, or not within reason, so its issuer hears of it."""
         nameless = answer(1, {"resultType": "task"})
         odd = answer(2, {"resultType": "task", "taskId": 7})
         twice = b'{"id":3,"result":{"resultType":"task","taskId":"a","taskId":"b"}}'
         broken = b'{"id":4,"result":{"x":NaN,"task":{"taskId":"t"}}}'
+        endless = answer(5, {"task": {"taskId": "t" * 2000}})
         play(
-            asker.passes(*(call(n, token=n) for n in (1, 2, 3, 4))),
-            asker.passes(*(cancel(n) for n in (1, 2, 3, 4))),
-            worker.passes(nameless, odd, twice, broken),
-            worker.passes(*(progress(n) for n in (1, 2, 3, 4))),
+            asker.passes(*(call(n, token=n) for n in range(1, 6))),
+            asker.passes(*(cancel(n) for n in range(1, 6))),
+            worker.passes(nameless, odd, twice, broken, endless),
+            worker.passes(*(progress(n) for n in range(1, 6))),
             asker.passes(cancel(3)),
             policy=REAP,
         )
