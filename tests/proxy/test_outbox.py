@@ -82,6 +82,54 @@ class TestQueue:
         assert waiting(outbox) == [(4, b"three\n", 0)]
 
 
+class TestOnePart:
+    """The common case: one part waits, and is written whole."""
+
+    def test_the_only_part(self) -> None:
+        """If nothing of it is gone."""
+        begun = filled(b"one\n")
+        begun.wrote(1)
+        assert begun.only is None
+        assert filled(b"one\n").only == b"one\n"
+        assert filled().only is None
+        assert filled(b"one\n", b"two\n").only is None
+
+    def test_written_whole(self) -> None:
+        """It leaves nothing behind."""
+        outbox = filled()
+        outbox.append_piece(b"one")
+        outbox.wrote_only()
+        assert (outbox.pending, outbox.within_line, outbox.first) == (0, True, 1)
+        spoken = outbox.speak(b"{}")
+        assert (outbox.pending, outbox.only) == (4, None), "a line end of ours comes first"
+        outbox.wrote(1)
+        assert (outbox.pending, outbox.only) == (3, b"{}\n")
+        outbox.wrote_only()
+        assert (outbox.pending, outbox.own, outbox.within_line) == (0, 0, False)
+        assert not spoken.waiting
+        outbox.append(b"two\n")
+        assert waiting(outbox) == [(3, b"two\n", 0)]
+
+    def test_one_that_was_emptied(self) -> None:
+        """There is nothing to write."""
+        outbox = filled(b"one\n", b"two\n")
+        outbox.replace(1, b"")
+        outbox.wrote(4)
+        assert outbox.only is None
+
+    def test_a_lent_buffer_is_copied(self) -> None:
+        """Before it is used again; it is always the last."""
+        buffer = bytearray(b"one\n")
+        outbox = filled(b"zero\n")
+        outbox.copy_lent()
+        outbox.append_piece(memoryview(buffer))
+        outbox.copy_lent()
+        buffer[:] = b"two\n"
+        assert content(outbox) == b"zero\none\n"
+        outbox.wrote(9)
+        outbox.copy_lent()
+
+
 class TestTakingBack:
     """What has not begun to go out can still be replaced."""
 

@@ -92,6 +92,9 @@ class TestConversation:
         session.receive_data(CLIENT, frame, 0.0)
         assert taken(session, SERVER) == frame
         assert session.statistics().in_flight[CLIENT] == 1
+        assert not session.stream(CLIENT).passing
+        session.stream(CLIENT).receive_lent(bytearray(frame + b"#"), len(frame), 0.0)
+        assert taken(session, SERVER) == frame
 
     def test_a_dialect_without_cancels(self) -> None:
         """Everything passes."""
