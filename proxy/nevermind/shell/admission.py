@@ -82,9 +82,11 @@ class Head:
 
     def __init__(self) -> None:
         self._connection = h11.Connection(h11.SERVER, max_incomplete_event_size=LONGEST_HEAD)
+        self._size = 0
 
     def feed(self, data: bytes) -> tuple[Request, bytes] | Refusal | None:
         """The request and what came behind its head; None: more is needed."""
+        self._size += len(data)
         self._connection.receive_data(data)
         try:
             event = self._connection.next_event()
@@ -92,13 +94,16 @@ class Head:
             return Refusal(error.error_status_hint, "bad request")
         if not isinstance(event, h11.Request):
             return None
+        rest = self._connection.trailing_data[0]
+        if self._size - len(rest) > LONGEST_HEAD:
+            return Refusal(431, "too long")
         request = Request(
             event.method.decode("ascii"),
             event.target.decode("ascii"),
             event.http_version.decode("ascii"),
             tuple(event.headers),
         )
-        return request, self._connection.trailing_data[0]
+        return request, rest
 
 
 @dataclass(frozen=True, slots=True)
