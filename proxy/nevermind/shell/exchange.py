@@ -102,13 +102,11 @@ class Exchange:
 
     async def _read(self, side: Side) -> None:
         peer, session = side.peer, self._session
-        other = self._other(side)
         try:
             with side.reading:
                 while True:
                     while not session.may_read(peer):
-                        other.room = trio.Event()
-                        await other.room.wait()
+                        await self._room(side)
                     received = await side.transport.receive()
                     if received is None:
                         side.goodbye = side.goodbye or side.transport.goodbye
@@ -126,6 +124,14 @@ class Exchange:
         session.receive_eof(peer, trio.current_time())
         side.over = True
         self._settle(trio.current_time())
+
+    async def _room(self, side: Side) -> None:
+        """Wait until less waits for the other peer, or of ours for ``side`` itself."""
+        other = self._other(side)
+        crowded = other if other.queue.full else side
+        if crowded.room.is_set():
+            crowded.room = trio.Event()
+        await crowded.room.wait()
 
     async def _write(self, side: Side) -> None:
         while True:
