@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from e2e.harness import Conversation, cancel, error, progress, request, result
+from e2e.harness.messages import encode
 
 TASK = {"jsonrpc": "2.0", "id": 1, "result": {"task": {"taskId": "t-1", "status": "working"}}}
 
@@ -52,6 +53,18 @@ def test_even_while_the_server_reads_nothing() -> None:
         wire.client_receives(cancelled(1))
         wire.server_reads_on()
         wire.server_receives(request(2, text="x" * 1_000_000), cancel(1))
+
+
+def test_a_client_that_cancels_much_and_reads_nothing_is_not_read_for_ever() -> None:
+    """A mebibyte of answers may wait for it, and the rest follows when it reads."""
+    with Conversation(options=("--answer-cancelled", "0", "--log-level", "off")) as wire:
+        wire.client_stops_reading()
+        said = [encode(m) for n in range(9000) for m in (request(n), cancel(n))]
+        wire.client_sends(b"".join(said))
+        wire.nothing_moves()
+        wire.client_reads_on()
+        wire.server_receives(b"".join(said))
+        wire.client_receives(b"".join(encode(cancelled(n)) for n in range(9000)))
 
 
 @both_ways("--timeout", "0.3")
