@@ -118,7 +118,8 @@ class Exchange:
                         session.receive_data(peer, received, now)
                     self._settle(now)
         except ConnectionLost as lost:
-            side.goodbye = side.goodbye or lost.goodbye
+            if side.closed is None:  # else it is we who have ended it
+                side.goodbye = side.goodbye or lost.goodbye
             self._deafen(side)
             self._nursery.start_soon(self._end, side)
         session.receive_eof(peer, trio.current_time())

@@ -60,10 +60,12 @@ class _Reading(Source):
 
 
 class _Writing(Sink):
+    """A descriptor of its own: who waits to read is not disturbed when it is closed."""
+
     def __init__(self, connected: socket.socket) -> None:
-        super().__init__(connected.fileno())
-        self._socket = connected
-        self.write = connected.sendmsg
+        self._socket = connected.dup()
+        super().__init__(self._socket.fileno())
+        self.write = self._socket.sendmsg
 
     def close(self) -> None:
         """Let the peer see the end; it may go on sending."""
@@ -71,3 +73,4 @@ class _Writing(Sink):
             self._socket.shutdown(socket.SHUT_WR)
         except OSError:
             pass  # the peer is gone
+        self._socket.close()

@@ -97,13 +97,18 @@ async def test_to_stop_waiting_loses_nothing(kind: str, tmp_path: Path) -> None:
 async def test_nothing_more_to_send(kind: str, tmp_path: Path) -> None:
     async with rigged(kind, tmp_path) as rig:
         await rig.send(b"all")
-        await rig.transport.finish()
-        await rig.transport.finish()
-        assert await rig.hear_all(3) == b"all"
-        if rig.transport.half_closes:
-            assert await rig.far.hear() == b""
-        await rig.far.say(b"still there")
-        assert await rig.receive_all(11) == b"still there"
+        async with trio.open_nursery() as nursery:
+
+            async def end() -> None:
+                await rig.transport.finish()
+                await rig.transport.finish()
+                assert await rig.hear_all(3) == b"all"
+                if rig.transport.half_closes:
+                    assert await rig.far.hear() == b""
+                await rig.far.say(b"still there")
+
+            nursery.start_soon(end)
+            assert await rig.receive_all(11) == b"still there"
 
 
 async def test_closing_is_seen_at_both_ends(kind: str, tmp_path: Path) -> None:
