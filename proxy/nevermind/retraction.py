@@ -13,6 +13,7 @@ from typing import Protocol
 from nevermind.envelopes import Envelope, Response
 from nevermind.frames import Frame
 from nevermind.ids import Key
+from nevermind.ledger import FORWARD
 from nevermind.judge import Judge
 from nevermind.mailbox import Queue
 from nevermind.peers import Peer
@@ -58,7 +59,7 @@ class Retraction:
         part = bytes(waiting.part)
         body = part[frame.body_start : frame.body_stop]
         envelope = self._judge.look(body)
-        if frame.start < waiting.gone or not self._is_late(envelope):
+        if frame.start < waiting.gone or not self._is_late(envelope, body):
             return False
         self._take_out(number, name, part)
         self._judge.retract(issuer, name, envelope, body, now)
@@ -81,9 +82,11 @@ class Retraction:
                 self._read.append(number)
         self._unread = queue.end
 
-    def _is_late(self, envelope: Envelope) -> bool:
-        """Whether the switches would drop this answer, had it come after the cancel."""
+    def _is_late(self, envelope: Envelope, body: bytes) -> bool:
+        """Whether this answer would certainly be dropped, had it come after the cancel."""
         if not isinstance(envelope, Response) or envelope.creates_task or envelope.scanned:
+            return False
+        if not self._judge.is_certain(envelope, FORWARD, body):
             return False
         policy = self._judge.policy.late_response
         if policy is LateResponse.FORWARD_ERRORS:
