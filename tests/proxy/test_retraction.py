@@ -251,6 +251,15 @@ class TestLeftAlone:
         stalled.client(cancel(7), cancel(8))
         assert len(stalled.waiting) == 2
 
+    def test_an_answer_with_a_repeated_key(self) -> None:
+        """It may be another's."""
+        stalled = Stalled()
+        stalled.client(call(7))
+        twice = answer(7)[:-1] + b',"id":7}'
+        stalled.server(twice)
+        stalled.client(cancel(7))
+        assert stalled.waiting == [twice]
+
     def test_the_answer_to_initialize(self) -> None:
         """It can't be cancelled."""
         stalled = Stalled()
