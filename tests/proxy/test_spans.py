@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nevermind import spans
-from nevermind.scanning import BOM
-from nevermind.scanning import SCAN_LIMIT
+from nevermind.scanning import BOM, SCAN_LIMIT
 
 ID = ("id",)
 TOKEN = ("params", "_meta", "progressToken")
