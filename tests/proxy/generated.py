@@ -44,6 +44,7 @@ NEVER_TRACKED = (b"null", b"true", b"1.5", b"[1]", b'{"a":1}', b'"%b"' % (b"x" *
 CLIENT_IDS = (b"1", b"1", b"2", b"2", b"7", b"7", b'"7"', b"0", b'"a"', *SPELLINGS)
 COERCED = (b'"1"', b'"2"')
 SERVER_IDS = (b"1", b"1", b"2", b"2", b'"a"', b"0", b"2147483647")
+MANY = 1000
 LISTENS = (b"5", b'"sub"')
 TOKENS = (b"1", b"1", b"2", b'"t"', b'"t"', b'"1"', b"7")
 
@@ -78,7 +79,9 @@ class Saying:
         dialect = oracle.dialect
         mine, theirs = oracle.sides[sender], oracle.sides[sender.other]
         fresh = [entry.wire_bytes for entry in theirs.entries if entry.fresh]
-        mine_fresh = [entry.wire_bytes for entry in mine.entries if entry.fresh]
+        # an issuer that uses what we gave out, beyond the live bound: not worth a rule
+        bounded = oracle.policy.live_limit < MANY
+        mine_fresh = [e.wire_bytes for e in mine.entries if e.fresh and not bounded]
         odd = [entry.spellings[0] for entry in mine.entries if entry.own in mine.issued_ids]
         tokens = [spell_token(key) for key in sorted(theirs.issued_tokens)]
         named = self.name.spelled(fresh)

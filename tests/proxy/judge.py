@@ -218,7 +218,10 @@ class Judge:
         if verdict.answers is not None and message is not None:
             can = self.oracle.may_be_retracted(message)
             verdict.answers.answer = item if can else None
+            verdict.answers.more_answers = []
             item.coerced = key_of(message.value(("id",)) or b"") != verdict.answers.wire
+        if verdict.answers_again is not None:
+            verdict.answers_again.more_answers.append(item)
         verdict.passed()
         return end
 

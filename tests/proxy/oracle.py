@@ -15,7 +15,7 @@ from nevermind.policy import Fate, Noise
 from proxy.oracle_answers import Answers
 from proxy.oracle_asking import Asking
 from proxy.oracle_cancels import Cancels
-from proxy.oracle_memory import Entry, Known, State
+from proxy.oracle_memory import DISPUTED, Entry, Known, State
 from proxy.oracle_reading import (
     Kind,
     Message,
@@ -76,6 +76,10 @@ class Oracle(Asking, Answers, Cancels):
         translated = self.translate(message, (path, one_of([token.spelling])))
         passing = Verdict(translated if token.fresh else [message.raw])
         if token.released:
+            ended = token.others and not any(o.state is State.LIVE for o in token.others)
+            if "released" in DISPUTED and ended:
+                both = {What.LATE_PROGRESS, What.STALE_PROGRESS}
+                return self.hold(message, both, either=passing, side=sender.other)
             if token.fresh and token.shaky:
                 return self.hold(message, What.LATE_PROGRESS, either=passing, side=sender.other)
             return passing

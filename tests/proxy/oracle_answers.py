@@ -98,7 +98,9 @@ class Answers(Rules):
             if side.may_have_asked:
                 return self.hold(message, What.UNASKED_ANSWER, either=either, key=entry.own)
             return self.hold(message, What.UNASKED_ANSWER, key=entry.own)
-        return Verdict(self.back(message, entry))
+        verdict = Verdict(self.back(message, entry))
+        verdict.answers_again = entry
+        return verdict
 
     def late_answer(self, sender: Peer, message: Message, entry: Entry, *, grace: bool) -> Verdict:
         """Tombstone: dropped as late, but for the switches, tasks, and what can't be told."""

@@ -161,7 +161,10 @@ class Asking(Rules):
         older = [e for e in side.entries if e.own == own and e is not shared and key in e.tokens]
         claim = side.tokens.get(key) if key is not None else None
         must = claim is not None and any(
-            e.state is State.CANCELLED and not e.gone and not e.replaced and e in claim.owners
+            e.state is State.CANCELLED
+            and not e.replaced
+            and e in claim.owners
+            and side.known(e) is Known.YES
             for e in older
         )
 

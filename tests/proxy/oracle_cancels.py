@@ -102,7 +102,11 @@ class Cancels(Rules):
         """A repeat for a tombstone, or a cancel for what was answered: redundant."""
         side = self.sides[sender]
         repeat = absorbed and entry.state in ENDED
-        passing = Verdict(self.names(message, entry))
+        value = message.value(self.dialect.cancel_id) or b""
+        certain = side.known(entry) is Known.YES
+        hole = one_of([entry.wire_bytes, value])
+        either_way = self.translate(message, (self.dialect.cancel_id, hole))
+        passing = Verdict(self.names(message, entry) if certain else either_way)
         if entry.task and not (entry.state in ENDED and (absorbed or entry.ambiguous)):
             return passing
         twin = twin_of(entry.own)
@@ -116,36 +120,38 @@ class Cancels(Rules):
         def effect() -> None:
             self.retract(sender, entry)
 
-        passing.passed = effect
+        def forgotten() -> None:
+            entry.gone = True
+
         if self.policy.redundant_cancel is Fate.FORWARD and not repeat:
+            passing.passed = effect
             return passing
-        either: Verdict | None = passing if entry.task else None
-        value = message.value(self.dialect.cancel_id) or b""
-        if "owedtwin" in DISPUTED and self.dialect.answer_owed and key_of(value) != entry.own:
-            either = passing
-        if side.known(entry) is not Known.YES:
-            hole = one_of([entry.wire_bytes, message.value(self.dialect.cancel_id) or b""])
-            either = Verdict(self.translate(message, (self.dialect.cancel_id, hole)))
-            either.passed = lambda: setattr(entry, "gone", True)
+        passing.passed = effect if certain else forgotten
+        laxer = "owedtwin" in DISPUTED and self.dialect.answer_owed and key_of(value) != entry.own
+        either = passing if entry.task or laxer or not certain else None
         whats = {What.REDUNDANT_CANCEL} | ({What.ABSORBED_CANCEL} if absorbed else set())
         return self.hold(message, whats, effect, either=either, side=sender, key=entry.own)
 
     def retract(self, issuer: Peer, entry: Entry) -> None:
         """An answer that has not begun to go out when its cancel is read is late after all."""
         answer = entry.answer
-        if entry.state is not State.ANSWERED or answer is None or answer.taken:
+        if entry.state is not State.ANSWERED or answer is None or answer.retracted:
             return
-        if answer.retracted or entry.ambiguous or entry.task or self.dialect.answer_owed:
+        if entry.ambiguous or entry.task or self.dialect.answer_owed:
             return
         if issuer is Peer.CLIENT and self.dialect.uncancellable & set(entry.methods[-1:]):
             return
-        if answer.coerced and self.is_queued(answer):
-            return  # corners of coercion may be met by a simpler rule that forwards
-        answer.retracted = True
+        certain = self.sides[issuer].known(entry) is Known.YES and not answer.coerced
+        others = [item for item in entry.more_answers if item.left and not self.is_queued(item)]
+        late = others if "second" in DISPUTED and others else [answer]
+        if late == [answer] and (answer.taken or (not certain and self.is_queued(answer))):
+            return  # begun; or evicted, or coerced: corners that may be met by a simpler rule
+        for item in late:
+            item.retracted = True
+            entry.answers_seen += 1
+            self.held.append(Held(frozenset({What.LATE_RESPONSE}), issuer, entry.own))
         entry.state = State.CANCELLED
         entry.since = self.sides[issuer].tick()
-        entry.answers_seen += 1
-        self.held.append(Held(frozenset({What.LATE_RESPONSE}), issuer, entry.own))
 
     def may_be_retracted(self, message: Message) -> bool:
         """Never what the switches would forward."""

@@ -22,6 +22,10 @@ DISPUTED = frozenset(
         "foreign",
         # the repeat of a coerced cancel passes where an answer is owed
         "owedtwin",
+        # of two answers in the queue the second is taken back, not the one that answered
+        "second",
+        # a task's token that another request carried too ends with that request
+        "released",
     }
 )
 """Where the session is known to go another way than the rules; the playbooks pin the rules."""
@@ -79,6 +83,7 @@ class Entry:
     gone: bool = False
     shaky: bool = False
     answer: Item | None = None
+    more_answers: list[Item] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)
@@ -89,6 +94,7 @@ class Token:
     fresh: bool
     owners: list[Entry] = field(default_factory=list)
     released: bool = False
+    others: list[Entry] = field(default_factory=list)
     shaky: bool = False
 
 
@@ -205,7 +211,8 @@ class Side:
     def claim(self, wire: Key, spelling: bytes, fresh: bool, entry: Entry | None) -> None:
         """A request that carries a token removes the claims of ended owners, never of live ones."""
         old = self.tokens.get(wire)
-        owners = [o for o in old.owners if o.state is State.LIVE] if old is not None else []
+        before = [*old.owners, *old.others] if old is not None else []
+        owners = [owner for owner in before if owner.state is State.LIVE]
         if entry is not None:
             owners.append(entry)
         if owners:
@@ -217,5 +224,6 @@ class Side:
         """A task keeps its token: nobody owns it any more, so its progress passes."""
         for token in self.tokens.values():
             if entry in token.owners:
+                token.others = [owner for owner in token.owners if owner is not entry]
                 token.owners.clear()
                 token.released = True

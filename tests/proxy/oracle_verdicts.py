@@ -56,6 +56,7 @@ class Verdict:
     issuer: Peer | None = None
     key: Key | None = None
     answers: Entry | None = None
+    answers_again: Entry | None = None
     cancels: bool = False
 
 

@@ -124,6 +124,19 @@ class TestTasks:
             worker.passes(progress("t"), answer(1)),
         )
 
+    @pytest.mark.xfail(reason="the session is stricter here")
+    @pytest.mark.parametrize("cancelled", [True, False])
+    def test_another_request_carried_the_token_too(
+        self, asker: End, worker: End, cancelled: bool
+    ) -> None:
+        """Unknown from then on: that one's end does not end the task's progress."""
+        play(
+            asker.passes(call(1, token="t"), call(2, token="t")),
+            worker.passes(task(1)),
+            asker.passes(cancel(2)) if cancelled else worker.passes(answer(2)),
+            worker.passes(progress("t")),
+        )
+
     def test_the_token_ends_with_its_next_owner(self, asker: End, worker: End) -> None:
         """Unknown is unknown until a request carries it again."""
         play(

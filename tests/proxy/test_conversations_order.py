@@ -109,6 +109,36 @@ class TestCancelsActWhenRead:
             asker << answer(3),
         )
 
+    @pytest.mark.xfail(reason="the session takes back the second")
+    def test_of_two_answers_the_one_that_answered(self, asker: End, worker: End) -> None:
+        """The second was nobody's when it came, and passes as such."""
+        play(
+            asker.passes(call(1)),
+            asker.stalls(),
+            worker >> answer(1, "a"),
+            worker >> answer(1, "b"),
+            asker >> cancel(1),
+            held(LATE, 1),
+            held(REDUNDANT, 1),
+            asker.reads(),
+            asker << answer(1, "b"),
+        )
+
+    @pytest.mark.xfail(reason="the session takes back the second")
+    def test_the_one_that_answered_has_begun(self, asker: End, worker: End) -> None:
+        """Nothing is left to take back."""
+        play(
+            asker.passes(call(1)),
+            asker.stalls(3),
+            worker >> answer(1, "a"),
+            asker.hears_raw(answer(1, "a")[:3]),
+            worker >> answer(1, "b"),
+            asker.loses(REDUNDANT, cancel(1)),
+            asker.reads(),
+            asker.hears_raw(answer(1, "a")[3:] + b"\n"),
+            asker << answer(1, "b"),
+        )
+
     def test_a_batch_is_never_retracted(self, asker: End, worker: End) -> None:
         """Its bytes stay; the cancel is redundant."""
         play(
