@@ -7,7 +7,7 @@ is built from the same table (``nevermind_cli.commands``).
 
 from __future__ import annotations
 
-from nevermind_config.errors import ConfigError
+from nevermind_config.errors import ConfigError, UnreadableError
 from nevermind_config.finding import find
 from nevermind_config.option import Option
 from nevermind_config.options import DIALECTS, OPTIONS
@@ -63,13 +63,22 @@ def read_arguments(words: Sequence[str], environment: Mapping[str, str]) -> Argu
     command.  Raises UsageError and HelpWanted.
     """
     values, origins, rest = _read_flags(words)
-    if rest is not None and not (rest and rest[0]):
-        raise UsageError("no command after --: nevermind run [OPTIONS] -- COMMAND [ARG]...")
+    if rest and not rest[0]:
+        raise UsageError("the command is empty: nevermind run [OPTIONS] -- COMMAND [ARG]...")
+    if rest == []:
+        raise UsageError(f"no command after --: {_usage(values)}")
     arguments = _fill_in(values, origins, environment)
     if rest is None and arguments.values["connect"] is None:
-        raise UsageError("no command given: nevermind run [OPTIONS] -- COMMAND [ARG]...")
+        raise UsageError(f"no command given: {_usage(arguments.values)}")
     arguments.command = rest or []
     return arguments
+
+
+def _usage(values: Mapping[str, Value]) -> str:
+    usage = "nevermind run [OPTIONS] -- COMMAND [ARG]..."
+    if values.get("listen") is None:
+        return usage
+    return f"{usage}, or --connect ADDRESS where the server runs already"
 
 
 def read_settings(words: Sequence[str], environment: Mapping[str, str]) -> Arguments:
@@ -149,6 +158,9 @@ def _fill_in_from_file(arguments: Arguments, path: str, profile: Value) -> None:
     try:
         file: ConfigFile = load(path)
         sections: list[Section] = file.sections(None if profile is None else str(profile))
+    except UnreadableError as error:
+        named = origins.get("config")
+        raise UsageError(f"{named}: {path!r}: {error.why}" if named else str(error)) from None
     except ConfigError as error:
         raise UsageError(str(error)) from None
     arguments.file = path

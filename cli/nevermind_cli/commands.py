@@ -80,12 +80,31 @@ class RunCommand(SettingsCommand):
         formatter.write_usage(ctx.command_path, "[OPTIONS] -- COMMAND [ARG]...")
 
 
+class _Command(click.Command):
+    """A small command; what it cannot follow is said as ``run`` says it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.allow_extra_args = True  # click would refuse them in words of its own
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.MissingParameter as error:
+            name = error.param.human_readable_name if error.param else "argument"
+            usage = f"{ctx.command_path} {name}"
+            raise click.UsageError(f"no {name} given: {usage}", ctx) from None
+        if ctx.args:
+            raise click.UsageError(f"unexpected argument {ctx.args[0]!r}", ctx)
+        return rest
+
+
 class _Commands(click.Group):
+    command_class = _Command
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if not args[0].startswith("-") and args[0] not in self.commands:
-            hint = did_you_mean(args[0], list(self.commands))
+            known = list(self.commands)
+            hint = did_you_mean(args[0], known) or f"; there are {', '.join(known)}"
             raise click.UsageError(f"no such command {args[0]!r}{hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -191,6 +210,10 @@ def invoke(words: Sequence[str]) -> int:
             standalone_mode=False,
             terminal_width=WIDTH,
         )
+    except click.NoSuchOption as error:
+        command = error.ctx.command_path if error.ctx else "nevermind"
+        click.echo(f"{command}: unknown option {error.option_name!r}", err=True)
+        return error.exit_code
     except click.ClickException as error:
         where = getattr(error, "ctx", None)
         command = where.command_path if where else "nevermind"

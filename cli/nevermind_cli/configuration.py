@@ -6,6 +6,7 @@ and given to ``--config``.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 
@@ -19,7 +20,7 @@ from nevermind_config.option import Option
 from nevermind_config.options import DIALECTS, OPTIONS
 from nevermind_config.settings import policy
 from nevermind_config.tables import quote
-from nevermind_config.values import Value
+from nevermind_config.values import File, Value
 
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _COLUMN = 34
@@ -89,6 +90,8 @@ def _implied(
 
 
 def _line(option: Option, value: Value, origin: str) -> str:
+    if isinstance(option.kind, File) and isinstance(value, str) and not value.startswith("~"):
+        value = os.path.abspath(value)  # in a file, a relative one would be beside the file
     text = option.show(value)
     if isinstance(value, tuple):
         shown = ", ".join(quote(option.kind.show(each)) for each in value)
@@ -101,7 +104,11 @@ def _line(option: Option, value: Value, origin: str) -> str:
         return f"# {option.key}: {option.unset}"
     elif not _NUMBER.fullmatch(text) or isinstance(value, str):
         text = quote(text)
-    return f"{option.key} = {text}".ljust(_COLUMN) + f"  # {_plain(origin)}"
+    line = f"{option.key} = {text}".ljust(_COLUMN) + f"  # {_plain(origin)}"
+    each = value if isinstance(value, tuple) else (value,)
+    if value is not None and any(map(option.kind.hides, each)):
+        return f"# {line}, not shown whole: it may hold a secret"
+    return line
 
 
 def _plain(text: str) -> str:

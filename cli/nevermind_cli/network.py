@@ -98,11 +98,19 @@ def _tls(options: ServeOptions, origins: Mapping[str, str]) -> ssl.SSLContext | 
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     assert options.tls_cert is not None
+    for name, path in (("tls_cert", options.tls_cert), ("tls_key", options.tls_key)):
+        try:
+            with open(path or options.tls_cert, "rb"):
+                pass
+        except OSError as error:
+            raise UsageError(f"{origins[name]}: {path!r}: {error.strerror}") from None
     try:
         context.load_cert_chain(options.tls_cert, options.tls_key)
     except (OSError, ssl.SSLError) as error:
-        why = error.strerror or "no certificate with its key"
-        raise UsageError(f"{origins['tls_cert']}: {why}") from None
+        why = "no certificate with its key, as PEM"
+        if not isinstance(error, ssl.SSLError):  # whose words are those of a library
+            why = error.strerror or why
+        raise UsageError(f"{origins['tls_cert']}: {options.tls_cert!r}: {why}") from None
     return context
 
 

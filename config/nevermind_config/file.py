@@ -7,10 +7,11 @@ all that ``run`` needs without one.
 from __future__ import annotations
 
 import os.path
+import re
 import tomllib
 
 from nevermind_config import dialects
-from nevermind_config.errors import ConfigError
+from nevermind_config.errors import ConfigError, UnreadableError
 from nevermind_config.option import Option
 from nevermind_config.options import DIALECTS, OPTIONS
 from nevermind_config.suggestions import did_you_mean
@@ -19,6 +20,9 @@ from nevermind_config.values import File, Value
 
 BY_KEY = {option.key: option for option in OPTIONS if option.key}
 PER_METHOD = {key: option for key, option in BY_KEY.items() if option.per_method}
+
+_PLACE = re.compile(r" \(at (line [0-9]+, column [0-9]+|end of document)\)$")
+"""Where ``tomllib`` found what is wrong, at the end of its words."""
 
 Methods = dict[str, dict[str, Value]]
 """Settings of single methods: by method, then by option name."""
@@ -90,18 +94,24 @@ def load(path: str) -> ConfigFile:
 
 
 def _parse(path: str) -> dict[str, object]:
+    data = b""
     try:
         with open(os.path.expanduser(path), "rb") as file:
-            return tomllib.load(file)
+            data = file.read()
+        return tomllib.loads(data.decode())
     except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}") from None
+        raise UnreadableError(path, error.strerror or "cannot be read") from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ConfigError(f"{path}: line {line}: found bytes that are not UTF-8") from None
     except (ValueError, RecursionError) as error:
         # a number of thousands of digits and too deep a nesting have errors of their own
         what = str(error).splitlines()[0] if str(error) else "not TOML"
-        raise ConfigError(f"{path}: not TOML: {what}") from None
+        place = _PLACE.search(what)
+        where = f"{place[1]}: " if place else ""
+        if place and not place[1].startswith("line"):
+            where = f"line {len(data.splitlines())}: "
+        raise ConfigError(f"{path}: {where}not TOML: {_PLACE.sub('', what)}") from None
 
 
 def _section(table: Table, known: list[str]) -> Section:

@@ -6,13 +6,20 @@ time before it is needed.
 
 from __future__ import annotations
 
-from nevermind_config.values import Kind
+from nevermind_config.values import Kind, Value
 
 _TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 """What names in HTTP are made of (RFC 9110, section 5.6.2)."""
 
 _OURS = ("host", "connection", "upgrade", "content-length", "transfer-encoding", "origin")
 """Header fields that the opening handshake sets itself, or must not have."""
+
+_FORMS = {
+    "ws": "ws://HOST:PORT/PATH",
+    "wss": "wss://HOST:PORT/PATH",
+    "tcp": "tcp://HOST:PORT",
+    "unix": "unix:PATH",
+}
 
 
 class Address(Kind):
@@ -22,19 +29,24 @@ class Address(Kind):
     discreet = True
 
     def __init__(self, *schemes: str, listening: bool) -> None:
-        self._schemes = schemes
         self._listening = listening
-        self.allowed = "an address such as " + ", ".join(
-            "unix:PATH" if scheme == "unix" else f"{scheme}://HOST:PORT" for scheme in schemes
-        )
+        self._heads = tuple("unix:" if scheme == "unix" else f"{scheme}://" for scheme in schemes)
+        *most, last = (_FORMS[scheme] for scheme in schemes)
+        self.allowed = f"an address such as {', '.join(most)}{' or ' if most else ''}{last}"
 
     def read(self, text: str) -> str:
         from nevermind.endpoints import parse_endpoint
 
-        endpoint = parse_endpoint(text, listening=self._listening)
-        if endpoint.scheme not in self._schemes:
-            raise ValueError(f"{endpoint.scheme} is not one of {', '.join(self._schemes)}")
+        if not text.startswith(self._heads):
+            raise ValueError(f"{_without_secrets(text)!r} is not {self.allowed}")
+        try:
+            parse_endpoint(text, listening=self._listening)
+        except ValueError as error:
+            raise ValueError(f"{_without_secrets(text)!r}: {error}") from None
         return text
+
+    def hides(self, value: Value) -> bool:
+        return "?" in str(value)
 
     def show(self, value: object) -> str:
         from nevermind.endpoints import parse_endpoint
@@ -60,6 +72,9 @@ class Header(Kind):
         if not value.isascii() or not value.isprintable():
             raise ValueError(f"the value of {name} holds characters that a header cannot")
         return text
+
+    def hides(self, value: Value) -> bool:  # noqa: ARG002
+        return True
 
     def show(self, value: object) -> str:
         return f"{str(value).partition(':')[0]}:…"
@@ -118,3 +133,12 @@ class UrlPath(Kind):
         if not text.startswith("/") or not plain:
             raise ValueError(f"{text!r} is not a path such as /healthz")
         return text
+
+
+def _without_secrets(address: str) -> str:
+    """``address``, well formed or not, without what may be a password or a token."""
+    scheme, slashes, _ = address.partition("://")
+    if "@" in address:
+        return f"{scheme}://…" if slashes else "…"
+    plain, mark, _ = address.partition("?")
+    return f"{plain}?…" if mark else plain

@@ -9,10 +9,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_ALIKE = 0.66
+"""Two letters of three."""
+
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean …?`` with the known word that is most like ``word``, or nothing."""
+    """``; did you mean …?`` with the known word that is most like ``word``, or nothing.
+
+    Dashes in front make no likeness: all flags have them.
+    """
     from difflib import get_close_matches
 
-    close = get_close_matches(word, list(known), n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    plain = {each.lstrip("-"): each for each in known}
+    close = get_close_matches(word.lstrip("-"), list(plain), n=1, cutoff=_ALIKE)
+    return f"; did you mean {plain[close[0]]}?" if close else ""

@@ -51,10 +51,15 @@ class Table:
         found = self.raw[key]
         if not isinstance(found, list):
             raise self.wrong(key, allowed)
-        try:
-            return tuple(str(kind.take(each)) for each in found)
-        except ValueError:
-            raise self.wrong(key, allowed) from None
+        taken = []
+        for number, each in enumerate(found, 1):
+            try:
+                taken.append(str(kind.take(each)))
+            except ValueError:
+                shown = "…" if kind.discreet and isinstance(each, str) else show(each)
+                where = f"{self.file}: {self.name(key)}: element {number}"
+                raise ConfigError(f"{where}: found {shown}; allowed: {kind.allowed}") from None
+        return tuple(taken)
 
     def texts(self, key: str, allowed: str) -> tuple[str, ...]:
         """The array of texts, none of them empty, at ``key``."""

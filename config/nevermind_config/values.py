@@ -36,6 +36,10 @@ class Kind:
     allowed = "a text"
     discreet = False
 
+    def hides(self, value: Value) -> bool:  # noqa: ARG002
+        """Whether ``show`` leaves out of ``value`` what may be a secret."""
+        return False
+
     def read(self, text: str) -> Value:
         """The value that ``text`` spells; ValueError says what is wrong with it."""
         raise NotImplementedError
@@ -99,7 +103,8 @@ class Count(Kind):
     def read(self, text: str) -> int:
         number = _whole(text)
         if number is None or not 1 <= number <= _MOST:
-            raise ValueError(f"{text!r} is not a whole number from 1")
+            most = f" to {_MOST}" if text.isascii() and text.isdigit() and text.strip("0") else ""
+            raise ValueError(f"{text!r} is not a whole number from 1{most}")
         return number
 
     def take(self, found: object) -> int:
@@ -145,7 +150,8 @@ class Seconds(Kind):
             number = -1.0
         plain = text.isascii() and text.strip("0123456789.") == ""
         if not plain or not 0 <= number <= self._MOST:
-            raise ValueError(f"{text!r} is not a number of seconds")
+            most = f" (at most {self._MOST})" if plain and number > 0 else ""
+            raise ValueError(f"{text!r} is not a number of seconds from 0, e.g. 60 or 0.5{most}")
         return number
 
     def take(self, found: object) -> float:

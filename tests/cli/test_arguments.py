@@ -60,9 +60,20 @@ class TestTheCommand:
     def test_without_dashes_there_is_no_command(self, words: tuple[str, ...]) -> None:
         assert refusal(*words).startswith("no command given")
 
-    @pytest.mark.parametrize("words", [("--",), ("--shield", "--"), ("--", "", "x")])
+    @pytest.mark.parametrize("words", [("--",), ("--shield", "--")])
     def test_after_the_dashes_there_must_be_one(self, words: tuple[str, ...]) -> None:
         assert refusal(*words).startswith("no command after --")
+
+    @pytest.mark.parametrize("words", [("--", ""), ("--", "", "x")])
+    def test_an_empty_one_is_none(self, words: tuple[str, ...]) -> None:
+        assert refusal(*words).startswith("the command is empty")
+
+    @pytest.mark.parametrize("words", [(), ("--",)])
+    def test_whoever_listens_may_have_meant_a_server_that_runs(
+        self, words: tuple[str, ...]
+    ) -> None:
+        assert "--connect" in refusal("--listen", "tcp://localhost:0", *words)
+        assert "--connect" not in refusal(*words)
 
     @pytest.mark.parametrize("word", ["server", "-", ""])
     def test_a_command_before_the_dashes_is_told_where_it_belongs(self, word: str) -> None:
@@ -130,7 +141,10 @@ class TestRefusals:
             (("--a\nb", "--", "x"), "unknown option '--a\\nb'"),
             (("--cancel", "later", "--", "x"), "--cancel: 'later' is not one of forward, absorb"),
             (("--cancel=", "--", "x"), "--cancel: '' is not one of forward, absorb"),
-            (("--grace=soon", "--", "x"), "--grace: 'soon' is not a number of seconds"),
+            (
+                ("--grace=soon", "--", "x"),
+                "--grace: 'soon' is not a number of seconds from 0, e.g. 60 or 0.5",
+            ),
             (("--grace",), "--grace needs a value: --grace SECONDS"),
             (("--grace", "--", "x"), "--grace needs a value: --grace SECONDS"),
             (("--log-file", "--shield", "--", "x"), "--log-file needs a value: --log-file FILE"),
@@ -149,7 +163,23 @@ class TestRefusals:
                 ("--profile", "quick", "--", "x"),
                 "--profile: 'quick': there is no configuration file",
             ),
-            (("--config", "no/such", "--", "x"), "no/such: No such file or directory"),
+            (
+                ("--config", "no/such", "--", "x"),
+                "--config: 'no/such': No such file or directory",
+            ),
+            (("--verbose", "--", "x"), "unknown option '--verbose'"),
+            (
+                ("--remember", "9" * 20, "--", "x"),
+                f"--remember: '{'9' * 20}' is not a whole number from 1 to 4611686018427387904",
+            ),
+            (("--remember", "0", "--", "x"), "--remember: '0' is not a whole number from 1"),
+            (
+                ("--grace", "9999999999", "--", "x"),
+                (
+                    "--grace: '9999999999' is not a number of seconds from 0, e.g. 60 or 0.5"
+                    " (at most 1000000000)"
+                ),
+            ),
         ],
     )
     def test_a_line_names_what_is_wrong(self, words: tuple[str, ...], line: str) -> None:

@@ -102,6 +102,18 @@ class TestRefusals:
         path.write_text("grase = 1")
         assert refusal("--config", str(path)) == f"{path}: unknown key grase; did you mean grace?"
 
+    def test_a_file_that_is_not_there_is_told_by_who_named_it(self) -> None:
+        why = "'/no/such': No such file or directory"
+        assert refusal("--config", "/no/such") == f"--config: {why}"
+        assert refusal(NEVERMIND_CONFIG="/no/such") == f"NEVERMIND_CONFIG: {why}"
+
+    def test_one_in_the_usual_place_that_cannot_be_read_is_told_by_its_name(
+        self, tmp_path: Path
+    ) -> None:
+        usual = tmp_path / "nevermind" / "nevermind.toml"
+        usual.mkdir(parents=True)
+        assert refusal(XDG_CONFIG_HOME=str(tmp_path)) == f"{usual}: Is a directory"
+
     def test_a_profile_that_is_not_in_it(self, path: Path) -> None:
         line = refusal("--config", str(path), "--profile", "quik")
         assert line == f"{path}: found no profile 'quik'; allowed: quick, lsp; did you mean quick?"
@@ -192,7 +204,10 @@ class TestShow:
     def test_it_refuses_as_run_does(self) -> None:
         done = nevermind("config", "show", "--grace", "soon")
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == "nevermind config show: --grace: 'soon' is not a number of seconds\n"
+        assert done.stderr == (
+            "nevermind config show: --grace: 'soon' is not a number of seconds from 0,"
+            " e.g. 60 or 0.5\n"
+        )
 
 
 class TestCheck:
@@ -215,8 +230,10 @@ class TestCheck:
         ("words", "line"),
         [
             ([], "nevermind config: which command? one of show, check"),
+            (["verify"], "nevermind config: no such command 'verify'; there are show, check"),
+            (["check", "a", "b"], "nevermind config check: unexpected argument 'b'"),
             (["chekc"], "nevermind config: no such command 'chekc'; did you mean check?"),
-            (["check"], "nevermind config check: Missing argument 'FILE'."),
+            (["check"], "nevermind config check: no FILE given: nevermind config check FILE"),
         ],
     )
     def test_what_cannot_be_followed(self, words: list[str], line: str) -> None:

@@ -162,13 +162,20 @@ class TestRefusals:
             ),
             (
                 "grace 1",
-                "not TOML: Expected '=' after a key",
+                "line 1, column 7: not TOML: Expected '=' after a key",
             ),
-            ("a = 1\ngrace = [", "not TOML: "),
-            ("grace = 1\ngrace = 2", "not TOML: Cannot overwrite a value"),
+            ("a = 1\ngrace = [", "line 2: not TOML: "),
+            ("grace = 1\ngrace = 2", "line 2: not TOML: Cannot overwrite a value"),
             (f"grace = {'9' * 5000}", "not TOML: "),
             (f"grace = {'[' * 5000}", "not TOML: "),
             (b"grace = 1\n# \xff\n", "line 2: found bytes that are not UTF-8"),
+            ("origin = 1", "origin: found 1; allowed: an array, each an origin such as"),
+            (
+                "origin = ['https://a', 'B']",
+                'origin: element 2: found "B"; allowed: an origin such as https://example.com',
+            ),
+            ("header = ['hush']", "header: element 1: found …; allowed: a header field such as"),
+            ("header = ['A:b', 1]", "header: element 2: found 1; allowed: a header field such as"),
             ('"a\\nb" = 1', 'unknown key "a\\u000ab"'),
         ],
     )
