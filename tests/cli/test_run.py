@@ -133,6 +133,34 @@ class TestRuns:
     def test_the_servers_exit_code_is_ours(self) -> None:
         assert run("--", sys.executable, "-c", "raise SystemExit(7)").returncode == 7
 
+    def test_one_that_dies_after_a_cancel_makes_us_name_the_cure(self) -> None:
+        cancel = PING + (
+            '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n'
+        )
+        hint = (
+            "nevermind: hint: server ended with 7 after a cancel:"
+            " if it dies of cancels, --cancel absorb keeps them from it\n"
+        )
+        dies = ["--", sys.executable, "-c", "import sys; sys.stdin.read(); sys.exit(7)"]
+        done = run(*dies, sent=cancel)
+        assert done.returncode == 7
+        assert hint in done.stderr
+        assert run("--log-level=warning", *dies, sent=cancel).stderr == hint
+        assert "hint" not in run("--cancel=absorb", *dies, sent=cancel).stderr
+        assert "hint" not in run(*dies, sent=PING).stderr
+        ends_well = ["--", sys.executable, "-c", "import sys; sys.stdin.read()"]
+        assert "hint" not in run(*ends_well, sent=cancel).stderr
+
+    def test_one_that_we_had_to_end_says_nothing_of_cancels(self) -> None:
+        cancel = PING + (
+            '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n'
+        )
+        stays = ["--", sys.executable, "-c", "import time; time.sleep(60)"]
+        done = run("--grace=0", *stays, sent=cancel)
+        assert done.returncode == 143
+        assert "cancelled 1" in done.stderr
+        assert "hint" not in done.stderr
+
     def test_the_log_goes_where_it_is_told_to(self, tmp_path: Path) -> None:
         path = tmp_path / "log"
         words = ["--log-format=json", "--log-file", str(path), "--", sys.executable, "-c", ECHO]

@@ -85,6 +85,7 @@ class Ending:
         self._host_complete = False
         self._reader = True
         self._signal: int | None = None
+        self._interrupted = False
         self._signalled_at = 0.0
         self._kill_at: float | None = None
         self._killed_at: float | None = None
@@ -99,6 +100,11 @@ class Ending:
         self._read_for = 0.0
         self._acts: list[Act] = []
         self._given: set[Act] = set()
+
+    @property
+    def unprompted(self) -> bool:
+        """Whether the server ended with no signal from us, or from a terminal through us."""
+        return self._signal is None and self._kill_at is None and not self._interrupted
 
     def host_ended(self, now: float) -> None:
         """The host's bytes are complete: it closed our stdin."""
@@ -121,6 +127,7 @@ class Ending:
         """SIGTERM, SIGHUP or SIGINT reached us."""
         self.begun = True
         if number == SIGINT and self._exit_code is None:
+            self._interrupted = True
             if not terminal_had_it:
                 self._acts.append(Act.INTERRUPT)
         elif self._signal is None:

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable
 from time import monotonic
 
+from nevermind.policy import FirstCancel
 from nevermind.session import Session
 from nevermind.shell.descriptors import Sink, Source
 from nevermind.shell.ending import Ending
@@ -39,6 +40,8 @@ BREAK = 0.05
 
 BOOT = 2.0
 """Seconds that a silent server gets to start up in peace."""
+
+HINT = "if it dies of cancels, --cancel absorb keeps them from it"
 
 LAST_LINES = 0.25
 """Seconds that the journal gets at the end, if whoever reads it is slow."""
@@ -65,19 +68,24 @@ def run(
         prelude = Prelude(server)
     session = Session(options.policy, options.dialect, nonce=os.urandom(8).hex())
     journal = Journal(options.log_level, options.log_format, options.log_file)
+    ending = Ending(options.grace, lambda: session.statistics().waiting)
     pump = Pump(
         session,
         prelude.host,
         (Source(server.stdout), Sink(server.stdin)),
         tree=ServerTree(server.pid, whole=server.adopts_orphans, others=server.elder),
-        ending=Ending(options.grace, lambda: session.statistics().waiting),
+        ending=ending,
         signals=server.signals,
         journal=journal,
     )
     pump.recall(prelude.heard)
     gc.freeze()
     code = carry(pump, server)
-    journal.summary(session.statistics())
+    statistics = session.statistics()
+    absorbed = options.policy.cancel is FirstCancel.ABSORB
+    if code and ending.unprompted and statistics.cancelled and not absorbed:
+        journal.report("warning", "hint", f"server ended with {code} after a cancel: {HINT}")
+    journal.summary(statistics)
     journal.close(LAST_LINES)
     leave(code)
     return code

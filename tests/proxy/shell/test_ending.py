@@ -530,3 +530,32 @@ class TestTheServerClosesItsStdout:
         story.server_exits(5)
         assert story.acts() == [LEAVE]
         assert story.ending.code == 5
+
+
+class TestUnprompted:
+    """A server that nobody has signalled ended for reasons of its own."""
+
+    def test_it_ends_by_itself(self, story: Story) -> None:
+        story.server_exits(1)
+        assert story.ending.unprompted
+
+    def test_it_ends_as_its_stdin_is_closed(self, story: Story) -> None:
+        story.host_ends()
+        story.acts()
+        story.server_exits(1)
+        assert story.ending.unprompted
+
+    def test_we_had_to_end_it(self, story: Story) -> None:
+        story.host_ends()
+        story.acts()
+        story.wait_until_due()
+        assert story.acts() == [TERMINATE]
+        story.server_exits(143)
+        assert not story.ending.unprompted
+
+    @pytest.mark.parametrize("number", [SIGTERM, SIGHUP, SIGINT])
+    @pytest.mark.parametrize("terminal_had_it", [True, False])
+    def test_we_were_told_to_go(self, story: Story, number: int, terminal_had_it: bool) -> None:
+        story.signal(number, terminal_had_it=terminal_had_it)
+        story.server_exits(1)
+        assert not story.ending.unprompted
