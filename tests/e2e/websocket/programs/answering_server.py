@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 
 def say(message: dict[str, object]) -> None:
@@ -21,11 +22,20 @@ def say(message: dict[str, object]) -> None:
     sys.stdout.flush()
 
 
+def read(line: bytes) -> dict[str, Any]:
+    """The message in ``line``; an empty one if there is none."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
 def main() -> None:
     if "--ignore-term" in sys.argv:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    for line in sys.stdin:
-        message = json.loads(line)
+    for line in sys.stdin.buffer:
+        message = read(line)
         params = message.get("params")
         result: object = params
         match message.get("method"):
@@ -59,7 +69,7 @@ def main() -> None:
                 time.sleep(600)
             case _:
                 continue
-        say({"jsonrpc": "2.0", "id": message["id"], "result": result})
+        say({"jsonrpc": "2.0", "id": message.get("id"), "result": result})
     if "--stay" in sys.argv:
         time.sleep(600)
 
