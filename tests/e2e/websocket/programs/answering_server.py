@@ -36,7 +36,7 @@ def main() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for line in sys.stdin.buffer:
         message = read(line)
-        params = message.get("params")
+        params: Any = message.get("params")
         result: object = params
         match message.get("method"):
             case "echo":
