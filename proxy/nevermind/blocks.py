@@ -95,7 +95,11 @@ class Blocks:
         return b"" if out is None else out + b"\n"
 
     def _judge_each(self, block: bytes, now: float) -> bytes | None:
-        """Line by line in order, all read by one call."""
+        """Line by line in order, all read by one call.
+
+        What is not plain is looked at again by itself: with some effort a peer
+        can write lines that are something else together.
+        """
         try:
             glances = self._quick.whole(block)
         except REFUSALS:
@@ -110,7 +114,7 @@ class Blocks:
                 judge.forwarded += 1
                 continue
             line = lines[n]
-            out = judge.enveloped(self._sender, self._quick.envelope(glance), line, now)
+            out = judge.message(self._sender, line, now)
             if out is not line:
                 changed = True
                 kept[n] = out
@@ -142,7 +146,7 @@ class Blocks:
         for n, record in enumerate(asked):
             if record is None:
                 line = lines[n]
-                out = judge.enveloped(self._sender, self._quick.answer(glances[n]), line, now)
+                out = judge.message(self._sender, line, now)
                 changed = changed or out is not line
                 kept[n] = out
         return _joined(kept) if changed else block
