@@ -170,9 +170,10 @@ def _line_decoder(kind: Any) -> Callable[[bytes], list[Any]]:
     decode = msgspec.json.Decoder(list[tuple[kind]]).decode
 
     def read(block: bytes) -> list[Any]:
-        joined = block[:-1].replace(b"\n", b"],[")
+        # Line ends stay what they are: within a string they are refused.
+        joined = block[:-1].replace(b"\n", b"],\n[")
         glances = [glance for (glance,) in decode(b"[[%b]]" % joined)]
-        ends = (len(joined) - len(block) + 1) // 2
+        ends = (len(joined) - len(block) + 1) // 3
         if len(glances) != ends + 1:
             raise msgspec.ValidationError("a line holds our own separator")
         return glances
