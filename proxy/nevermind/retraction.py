@@ -13,8 +13,8 @@ from typing import Protocol
 from nevermind.envelopes import Envelope, Response
 from nevermind.frames import Frame
 from nevermind.ids import Key
-from nevermind.ledger import FORWARD
 from nevermind.judge import Judge
+from nevermind.ledger import FORWARD
 from nevermind.mailbox import Queue
 from nevermind.peers import Peer
 from nevermind.policy import LateResponse

@@ -258,6 +258,18 @@ class TestFastWay:
         assert self.judged(court, SERVER, *late) is None
         assert court.state(1) is State.IN_FLIGHT
 
+    def test_lines_that_are_something_else_together(self) -> None:
+        """Which of them is late can't be told by counting: each is looked at by itself."""
+        broken = (b'{"id":1,"result":{"x":[[1', b"2]]}}")
+        for lines in (
+            (*broken, answer(3, {}) + b"],[" + answer(2, {})),
+            (answer(2, {}) + b"],[" + answer(3, {}), *broken),
+        ):
+            court = self.asked(1, 2, 3)
+            court.client(cancel(2))
+            assert self.judged(court, SERVER, *lines) == self.lines(*lines)
+            assert not court.judge.dropped
+
     def test_requests_with_a_clock(self) -> None:
         """They have a record of their own; the others do not."""
         court = Court(Policy(timeouts={"tools/call": 5.0}))
