@@ -58,8 +58,8 @@ class Inbound:
         self._noise = noise if sender is Peer.SERVER and noise is not Noise.FORWARD else None
 
     def receive(self, data: bytes, now: float) -> None:
-        """Judge what became whole with ``data`` (not empty) and queue it; keep the rest."""
-        if self._clean and data[-1] == _LF:
+        """Judge what became whole with ``data`` and queue it; keep the rest."""
+        if self._clean and data and data[-1] == _LF:
             out = self._judge_block(data, now)
             if out is not None:
                 if out:
