@@ -294,7 +294,7 @@ def test_nothing_a_peer_sends_is_an_error(
     came, went = dict.fromkeys(Peer, b""), dict.fromkeys(Peer, b"")
     for step in steps:
         match step:
-            case (Peer() as peer, bytes() as data) if data:
+            case (Peer() as peer, bytes() as data):
                 session.receive_data(peer, data, now)
                 came[peer] += data
             case (Peer() as peer, int() as count):
