@@ -163,6 +163,11 @@ class Tail:
         return _excerpt((path, self._tail[span[0] : span[1]]) for path, span in found if span)
 
     @property
+    def closes(self) -> bool:
+        """Whether it ends as an object does."""
+        return self._tail.rstrip().endswith(b"}")
+
+    @property
     def closes_a_member(self) -> bool:
         """Whether an object or array is the last member: no plain one follows it."""
         return not self._members and _CLOSES_A_MEMBER.search(self._tail) is not None

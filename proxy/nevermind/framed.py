@@ -137,6 +137,7 @@ class FramedInbound:
             self._send_piece(self._through.feed(piece))
         else:
             self._send_piece(self._through.finish(piece, now))
+            self._outbox.join_pieces()
             self._through = None
         return data[len(piece) :]
 

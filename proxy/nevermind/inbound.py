@@ -228,6 +228,7 @@ class Inbound:
             self._send_piece(self._through.feed(data))
             return b""
         self._send_piece(self._through.finish(data[:stop], now))
+        self._outbox.join_pieces()
         self._through = None
         return data[stop:]
 

@@ -68,7 +68,7 @@ class Mailbox:
         self._framing = framing
         self._messages: deque[Message | None] = deque()
         self._first = 0
-        self._begun = False
+        self._begun = 0
         self._mine: dict[int, int] = {}
         self.own = 0
         self.overlong = 0
@@ -113,30 +113,34 @@ class Mailbox:
             self.overlong = framing.size
             framing.take()
 
+    def join_pieces(self) -> None:
+        """A frame has arrived: here it has become one message by itself."""
+
     def flush(self) -> None:
         """The stream has ended, or a frame has: the rest is a message."""
         rest = self._framing.take()
         self._put_frame(rest, Frame(0, len(rest), 0, len(rest)))
 
     def begin(self) -> Message | None:
-        """The message to be sent now, if one waits; it can no longer be withdrawn."""
-        while self._messages and self._messages[0] is None:
-            self._messages.popleft()
-            self._first += 1
-        if not self._messages:
-            return None
-        self._begun = True
-        return self._messages[0]
+        """The next message to be sent, if one waits; it can no longer be withdrawn."""
+        at = self._begun
+        while at < len(self._messages):
+            message = self._messages[at]
+            at += 1
+            if message is not None:
+                self._begun = at
+                return message
+        return None
 
     def sent(self) -> None:
-        """The message that was begun is gone."""
-        if self._begun:
+        """All messages that were begun are gone."""
+        for _ in range(self._begun):
             message = self._messages.popleft()
-            assert message is not None
+            if message is not None:
+                self.pending -= len(message.body) + OVERHEAD
             self.own -= self._mine.pop(self._first, 0)
             self._first += 1
-            self._begun = False
-            self.pending -= len(message.body) + OVERHEAD
+        self._begun = 0
 
     def clear(self) -> None:
         """Forget everything: the peer is gone."""
@@ -144,7 +148,7 @@ class Mailbox:
         self._messages.clear()
         self._framing.take()
         self._mine.clear()
-        self._begun = False
+        self._begun = 0
         self.pending = self.own = 0
 
     @property
@@ -188,8 +192,8 @@ class Mailbox:
 
     def holds(self, spoken: Spoken) -> bool:
         """Whether nothing of ``spoken`` has gone out yet."""
-        begun = self._begun and spoken.number == self._first
-        return spoken.number in self._mine and not begun
+        number = spoken.number
+        return number in self._mine and number >= self._first + self._begun
 
     def take_back(self, spoken: Spoken) -> bool:
         """Never send ``spoken``; False if it is too late for that."""

@@ -128,9 +128,26 @@ class Outbox:
         self.pending += len(part)
 
     def append_piece(self, part: Bytes) -> None:
-        """Queue a piece of a frame that is still arriving: never to be replaced."""
+        """Queue a piece of a frame that is still arriving: not to be replaced."""
         self._pieces.add(self._first + len(self._parts))
         self.append(part)
+
+    def join_pieces(self) -> None:
+        """The frame has arrived: if nothing of it is gone, it is a part like others."""
+        pieces = sorted(self._pieces)
+        self._pieces.clear()
+        if not pieces or pieces[-1] - pieces[0] >= len(pieces):
+            return
+        at = pieces[0] - self._first
+        if at < 0 or (at == 0 and self._gone):
+            self._pieces.update(pieces)
+            return
+        # What was a piece stays behind, empty: parts keep their numbers.
+        stop = at + len(pieces)
+        joined = b"".join(islice(self._parts, at, stop))
+        for n in range(at, stop):
+            self._parts[n] = b""
+        self._parts[at] = joined
 
     def buffers(self, most: int = 64) -> list[memoryview]:
         """The next buffers to write, at most ``most``; call ``wrote`` after."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from nevermind import answering, spans
 from nevermind.ends import END, TOKEN, Head, Tail
 from nevermind.envelopes import BROKEN, UNDERSTANDABLE, Envelope, Notification, Request, Response
+from nevermind.ids import Key
 from nevermind.judge import Judge
 from nevermind.ledger import FORWARD
 from nevermind.lifecycle import State
@@ -28,6 +29,8 @@ A smaller one is whole after a read or two."""
 
 _NOT_TO_BE_CHANGED = b""
 """In the place of a message that has gone out already, or will before it can be edited."""
+
+_BELIED = "the end of a long message belies its beginning"
 
 _TASK = b'"task"'
 """A result that creates a task has it as a key or as a value."""
@@ -165,6 +168,10 @@ class Through:
         match self._envelope:
             case None:
                 changes = self._rule_by_tail(tail, now)
+            case Request(id=key) | Response(id=key) if self._belied(tail, key):
+                # An id that stands twice, or no JSON after all: whose it was can't be told.
+                for peer in Peer:
+                    judge.untracked(peer, _BELIED)
             case Request(id=key) if key is not None:
                 self._late_token(tail)
             case Response(id=key) if key is not None and self._shows_task():
@@ -220,7 +227,9 @@ class Through:
         elif kind == "request" and self._head.cut == "params" and tail.closes_a_member:
             envelope = Notification(self._head.method or "")
         else:
-            envelope = UNDERSTANDABLE if kind else BROKEN
+            # An answer, whatever its id, has asked for nothing.
+            asks = kind and (kind not in ("result", "error") or tail.method is not None)
+            envelope = UNDERSTANDABLE if asks else BROKEN
         body = self._tail
         if isinstance(envelope, Request):
             body = tail.excerpt() if self._holds else _NOT_TO_BE_CHANGED
@@ -233,6 +242,11 @@ class Through:
         found = ((places.get(path), new) for path, new in verdict.edits)
         changes = [(span, new) for span, new in found if span]
         return _in_place(changes) if self._announced else changes
+
+    def _belied(self, tail: Tail, key: Key | None) -> bool:
+        """Whether the end of the message contradicts its head."""
+        other = tail.id_span is not None and tail.key != key
+        return other or not tail.closes
 
     def _late_token(self, tail: Tail) -> None:
         """A token that stands behind the head belongs to the request after all."""

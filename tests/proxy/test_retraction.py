@@ -189,11 +189,11 @@ class TestTheNewestUse:
         stalled = self.reused()
         stalled.server(second)
         stalled.client(cancel(7))
-        assert stalled.waiting == [answer(7), second]
+        assert stalled.waiting == [answer(7)]
         assert stalled.held == [REDUNDANT]
 
     def test_an_answer_in_pieces(self) -> None:
-        """It has begun before it was whole."""
+        """It was sent on before it was whole, but nothing of it has gone out."""
         stalled = self.reused()
         second = answer(7, "x" * 100_000)
         for at in range(0, len(second), 10_000):
