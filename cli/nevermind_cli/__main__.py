@@ -12,12 +12,24 @@ def main() -> int:
     import_ours_first(sys.path, [] if foreign == [""] else foreign)
     words = sys.argv[1:]
     if words[:1] == ["run"]:
+        let_interrupts_end_us()
         from nevermind_cli.run import run
 
         return run(words[1:])
     from nevermind_cli.commands import invoke
 
     return invoke(words)
+
+
+def let_interrupts_end_us() -> None:
+    """Ctrl-C while we start up ends us at once, without a traceback on the host's stderr.
+
+    Once the server runs, its signals have a place of their own.
+    """
+    import signal  # only now: PYTHONPATH may have one
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def import_ours_first(path: list[str], foreign: list[str]) -> None:

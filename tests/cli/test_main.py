@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import nevermind_cli
-from nevermind_cli.__main__ import import_ours_first
+from nevermind_cli.__main__ import import_ours_first, let_interrupts_end_us
 from nevermind_cli.version import VERSION
 
 SCRIPT = Path(sys.executable).with_name("nevermind")
@@ -110,3 +112,25 @@ def test_the_package_says_which_version_it_is() -> None:
     import importlib.metadata
 
     assert importlib.metadata.version("nevermind") == VERSION
+
+
+class TestInterrupts:
+    """Ctrl-C before the server runs: the end, without a traceback."""
+
+    @pytest.fixture(autouse=True)
+    def _as_found(self) -> Iterator[None]:
+        found = signal.getsignal(signal.SIGINT)
+        yield
+        signal.signal(signal.SIGINT, found)
+
+    def test_python_s_own_handler_gives_way(self) -> None:
+        """It would raise KeyboardInterrupt wherever we are."""
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        let_interrupts_end_us()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+
+    def test_what_was_ignored_stays_ignored(self) -> None:
+        """As under ``nohup`` and the like; the server inherits it."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        let_interrupts_end_us()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN

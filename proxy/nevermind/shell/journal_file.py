@@ -20,7 +20,8 @@ def open_log(path: str) -> int:
     # non-blocking, or a pipe without a reader would hang us; nobody shares the description,
     # so the mode may stay: the journal's writer waits where it has to
     descriptor = os.open(os.path.expanduser(path), flags, 0o600)
-    if _is_stdout(descriptor):
+    # with stdout closed, the file itself may have got its number
+    if descriptor != 1 and _is_stdout(descriptor):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "this is our own stdout, where lines would pass for messages")
     if descriptor > 2:

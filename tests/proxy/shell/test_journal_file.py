@@ -77,3 +77,13 @@ def test_a_closed_stdin_leaves_its_number_free(tmp_path: Path) -> None:
         "except OSError: print('free', file=sys.stderr)"
     )
     assert _in_a_process(code).split() == ["True", "free"]
+
+
+def test_with_stdout_closed_its_number_may_be_the_files(tmp_path: Path) -> None:
+    script = (
+        "import os, sys; os.close(1); from nevermind.shell.journal_file import open_log;"
+        "os.write(open_log(sys.argv[1]), b'line')"
+    )
+    path = tmp_path / "log"
+    assert subprocess.run([sys.executable, "-c", script, path], check=False).returncode == 0
+    assert path.read_bytes() == b"line"
