@@ -39,7 +39,7 @@ def response(ledger: Ledger, sender: Peer, answer: Response, body: bytes, now: f
         task = task_id(body) if answer.creates_task else ""
         return _late(ledger, books, key, record, answer, task, step.next, now)
     if step.ruling is Ruling.UNASKED:
-        return _second(ledger, books, key, record)
+        return _second(ledger, books, key, wire, record)
     return _wanted(books, wire, record, step.next, answer)
 
 
@@ -146,7 +146,7 @@ def _fresh(books: Books, key: Key) -> Verdict:
     return Verdict(held=What.SWALLOWED_ANSWER, why=why, name=key, final=True, task=task)
 
 
-def _second(ledger: Ledger, books: Books, key: Key, record: Record) -> Verdict:
+def _second(ledger: Ledger, books: Books, key: Key, wire: Key, record: Record) -> Verdict:
     """An answer to a request that has been answered."""
     use = record if isinstance(record, Use) else None
     edits = () if use is None else _back(use)
@@ -158,6 +158,11 @@ def _second(ledger: Ledger, books: Books, key: Key, record: Record) -> Verdict:
     if shielded and not books.requests.twin_in_flight(key):
         why = "the request has been answered"
         return Verdict(held=What.UNASKED_ANSWER, why=why, name=name, record=record, edits=edits)
+    if not isinstance(record, Use):
+        record = Use(wire, record)
+        record.state = State.ANSWERED
+        books.requests.answered.exchange(wire, record)
+    record.again += 1
     return Verdict(edits=edits) if edits else FORWARD
 
 

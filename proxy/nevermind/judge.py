@@ -44,9 +44,9 @@ _TASK: tuple[Path, ...] = (
 )
 
 
-Retract = Callable[[Peer, Key, int, float], object]
+Retract = Callable[[Peer, Key, Use | None, float], object]
 """Takes the answer to an issuer's id back out of the issuer's queue, if it still waits
-there, in the part of that number or a later one."""
+there; with the record of the id's newest use, if that has one of its own."""
 
 
 class Judge:
@@ -131,8 +131,8 @@ class Judge:
                 paths = (*_ANSWER, self.dialect.cancel_id)
                 if verdict.retractable and key is not None and not spans.repeats_key(body, paths):
                     # At once: the id may be used again in the next message.
-                    since = verdict.record.since if isinstance(verdict.record, Use) else 0
-                    self.retract_from[sender](sender, key, since, now)
+                    use = verdict.record if isinstance(verdict.record, Use) else None
+                    self.retract_from[sender](sender, key, use, now)
                 return verdict
             case Notification(subscription=subscription):
                 return progressing.tagged(ledger, sender, subscription)

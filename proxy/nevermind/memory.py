@@ -64,6 +64,10 @@ class Generations(Generic[K, V]):
         if spare >= 0:
             self._rotate()
 
+    def exchange(self, key: K, value: V) -> None:
+        """Remember something else of ``key``, which is known; it is no newer for that."""
+        (self.young if key in self.young else self.old)[key] = value
+
     def pop(self, key: K) -> V | None:
         """Forget ``key``; what was remembered of it, or None."""
         found = self.young.pop(key, None)

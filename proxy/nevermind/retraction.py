@@ -18,6 +18,7 @@ from nevermind.ledger import FORWARD
 from nevermind.mailbox import Queue
 from nevermind.peers import Peer
 from nevermind.policy import LateResponse
+from nevermind.uses import Use
 
 
 class Framing(Protocol):
@@ -33,29 +34,37 @@ class Retraction:
     ``framing`` is for this alone: it is asked about what has been framed already.
     """
 
-    __slots__ = ("_answers", "_framing", "_judge", "_newest", "_queue", "_read", "_unread")
+    __slots__ = ("_answers", "_framing", "_judge", "_places", "_queue", "_read", "_unread")
 
     def __init__(self, judge: Judge, queue: Queue, framing: Framing) -> None:
         self._judge = judge
         self._queue = queue
         self._framing = framing
-        self._answers: dict[int, dict[Key, Frame]] = {}
-        self._newest: dict[Key, int] = {}
-        """The part with the newest answer to an id."""
+        self._answers: dict[int, dict[Key, list[Frame]]] = {}
+        """The answers in each part, by id."""
+        self._places: dict[Key, list[int]] = {}
+        """The parts with answers to an id, in order."""
         self._read: deque[int] = deque()
         self._unread = 0
 
-    def retract(self, issuer: Peer, name: Key, since: int, now: float) -> bool:
+    def retract(self, issuer: Peer, name: Key, use: Use | None, now: float) -> bool:
         """Take the answer to ``issuer``'s id ``name`` out of the queue, if it can be.
 
-        What was queued before part ``since`` answers older uses of the id.
+        ``use`` is the record of its newest use, if that has one: it says which
+        answers are to older uses, and how many came that nobody waited for.
+        Unless just so many are found, the one that counts has gone, or waits
+        where it can't be seen.
         """
         self._catch_up()
-        number = self._newest.get(name)
-        waiting = None if number is None or number < since else self._queue.part(number)
-        if number is None or waiting is None:
+        since, again = (0, 0) if use is None else (use.since, use.again)
+        numbers = [number for number in self._places.get(name, ()) if number >= since]
+        if sum(len(self._answers[number][name]) for number in numbers) != 1 + again:
             return False
-        frame = self._answers[number][name]
+        number = numbers[0]
+        waiting = self._queue.part(number)
+        if waiting is None:
+            return False
+        frame = self._answers[number][name][0]
         part = bytes(waiting.part)
         body = part[frame.body_start : frame.body_stop]
         envelope = self._judge.look(body)
@@ -71,15 +80,15 @@ class Retraction:
         while self._read and self._read[0] < queue.first:
             number = self._read.popleft()
             for name in self._answers.pop(number):
-                if self._newest.get(name) == number:
-                    del self._newest[name]
+                self._forget(name, number)
         for number in range(max(self._unread, queue.first), queue.end):
             waiting = queue.part(number)
             if waiting is not None:
                 answers = self._answers_in(bytes(waiting.part))
                 self._answers[number] = answers
-                self._newest.update(dict.fromkeys(answers, number))
                 self._read.append(number)
+                for name in answers:
+                    self._places.setdefault(name, []).append(number)
         self._unread = queue.end
 
     def _is_late(self, envelope: Envelope, body: bytes) -> bool:
@@ -93,9 +102,16 @@ class Retraction:
             return not envelope.is_error
         return policy is LateResponse.DROP
 
-    def _answers_in(self, part: bytes) -> dict[Key, Frame]:
-        """The answers in ``part``, whole frames, by id: the last of each."""
-        found: dict[Key, Frame] = {}
+    def _forget(self, name: Key, number: int) -> None:
+        """Part ``number`` has no more answers to ``name``."""
+        places = self._places[name]
+        places.remove(number)
+        if not places:
+            del self._places[name]
+
+    def _answers_in(self, part: bytes) -> dict[Key, list[Frame]]:
+        """The answers in ``part``, whole frames, by id."""
+        found: dict[Key, list[Frame]] = {}
         at = 0
         while at < len(part):
             frame = self._framing.next(part, at)
@@ -104,15 +120,19 @@ class Retraction:
             at = frame.stop
             envelope = self._judge.look(part[frame.body_start : frame.body_stop])
             if isinstance(envelope, Response) and envelope.id is not None:
-                found[envelope.id] = frame
+                found.setdefault(envelope.id, []).append(frame)
         return found
 
     def _take_out(self, number: int, name: Key, part: bytes) -> None:
+        """Take out the first answer to ``name`` in part ``number``."""
         answers = self._answers[number]
-        frame = answers.pop(name)
-        del self._newest[name]
-        self._queue.replace(number, part[: frame.start] + part[frame.stop :])
-        size = frame.stop - frame.start
-        for other, place in answers.items():
-            if place.start > frame.start:
-                answers[other] = Frame(*(at - size for at in place))
+        taken = answers[name].pop(0)
+        if not answers[name]:
+            del answers[name]
+            self._forget(name, number)
+        self._queue.replace(number, part[: taken.start] + part[taken.stop :])
+        size = taken.stop - taken.start
+        for frames in answers.values():
+            for n, frame in enumerate(frames):
+                if frame.start > taken.start:
+                    frames[n] = Frame(*(at - size for at in frame))

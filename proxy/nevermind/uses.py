@@ -25,14 +25,16 @@ class Use:
     ``wire`` is its key on the wire.  Under a fresh wire id, ``name`` is the
     issuer's own key, ``spelling`` the issuer's bytes for it and ``respelled``
     the issuer's bytes for each fresh token.  ``answers`` and ``errors`` count
-    answers that came after the cancel.  ``shared``: it once was ambiguous;
-    ``superseded``: its id has a newer use; ``since``: the first part of its issuer's
-    queue that may hold its answer.  ``due``: when time is up for it.
-    ``ours``: the proxy answered it; ``reply`` is that answer on its way.
+    answers that came after the cancel, ``again`` those that came after an
+    answer.  ``shared``: it once was ambiguous; ``superseded``: its id has a newer
+    use; ``since``: the first part of its issuer's queue that may hold its answer.
+    ``due``: when time is up for it.  ``ours``: the proxy answered it; ``reply`` is
+    that answer on its way.
     """
 
     __slots__ = (
         "absorbed",
+        "again",
         "answers",
         "asked",
         "cancelled_at",
@@ -63,6 +65,7 @@ class Use:
         self.state = State.IN_FLIGHT
         self.uses = 1
         self.cancelled_at: float | None = None
+        self.again = 0
         self.answers = 0
         self.errors = 0
         self.reason: str | None = None

@@ -77,6 +77,6 @@ class Court:
         assert use is not None
         return use
 
-    def _retract(self, issuer: Peer, name: Key, since: int, now: float) -> None:
+    def _retract(self, issuer: Peer, name: Key, use: object, now: float) -> None:
         assert now == self.now
         self.retracted.append((issuer, name))

@@ -109,7 +109,6 @@ class TestCancelsActWhenRead:
             asker << answer(3),
         )
 
-    @pytest.mark.xfail(reason="the session takes back the second")
     def test_of_two_answers_the_one_that_answered(self, asker: End, worker: End) -> None:
         """The second was nobody's when it came, and passes as such."""
         play(
@@ -124,7 +123,6 @@ class TestCancelsActWhenRead:
             asker << answer(1, "b"),
         )
 
-    @pytest.mark.xfail(reason="the session takes back the second")
     def test_the_one_that_answered_has_begun(self, asker: End, worker: End) -> None:
         """Nothing is left to take back."""
         play(

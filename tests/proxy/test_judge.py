@@ -65,7 +65,7 @@ class Bench:
         """What we have to say to ``peer`` ourselves."""
         return b"".join(self.queues[peer].buffers())
 
-    def _retract(self, issuer: Peer, name: object, since: int, now: float) -> None:
+    def _retract(self, issuer: Peer, name: object, use: object, now: float) -> None:
         self.taken_back.append((issuer, name))
 
 

@@ -56,6 +56,16 @@ def test_forgetting_one() -> None:
     assert [key in memory for key in (1, 2, 3, 4)] == [False, True, True, False]
 
 
+def test_something_else_of_a_known_key() -> None:
+    """In its place: it is no newer for that."""
+    memory = filled(2, 1, 2, 3)
+    memory.exchange(1, "old")
+    memory.exchange(3, "young")
+    assert list(memory.values()) == ["old", "v2", "young"]
+    memory.put(4, "v4")
+    assert list(memory.values()) == ["young", "v4"]
+
+
 def test_new_keys_by_themselves_or_together() -> None:
     """The bound holds for them too."""
     memory = filled(3, 1)

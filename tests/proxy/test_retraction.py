@@ -8,6 +8,7 @@ import pytest
 
 from nevermind.dialects import MCP, Dialect
 from nevermind.ledger import Ledger
+from nevermind.messages import Message
 from nevermind.notes import Note, What
 from nevermind.peers import Peer
 from nevermind.policy import Fate, LateResponse, Policy
@@ -225,6 +226,55 @@ class TestTheNewestUse:
         assert stalled.waiting == []
 
 
+class TestSecondAnswers:
+    """Answers to what has been answered already: the first is the one that counts."""
+
+    @pytest.mark.parametrize("together", [True, False])
+    def test_the_first_is_taken_back(self, together: bool) -> None:
+        """The second was nobody's when it came, and passes as such."""
+        stalled = Stalled()
+        stalled.client(call(7))
+        if together:
+            stalled.server(answer(7, "a"), note(), answer(7, "b"), answer(7, "c"))
+        else:
+            for line in (answer(7, "a"), note(), answer(7, "b"), answer(7, "c")):
+                stalled.server(line)
+        stalled.client(cancel(7), cancel(7))
+        assert stalled.waiting == [note(), answer(7, "b"), answer(7, "c")]
+        assert stalled.held == [LATE, REDUNDANT, REDUNDANT]
+
+    @pytest.mark.parametrize("together", [True, False])
+    @pytest.mark.parametrize("size", [3, len(answer(7, "a")) + 1])
+    def test_when_the_first_has_begun_or_is_gone(self, size: int, together: bool) -> None:
+        """Nothing is left to take back."""
+        stalled = Stalled()
+        stalled.client(call(7))
+        if together:
+            stalled.server(answer(7, "a"), answer(7, "b"))
+            stalled.reads(size)
+        else:
+            stalled.server(answer(7, "a"))
+            stalled.reads(size)
+            stalled.server(answer(7, "b"))
+        stalled.client(cancel(7))
+        assert stalled.waiting[-1] == answer(7, "b")
+        assert stalled.held == [REDUNDANT]
+
+    def test_each_id_by_itself(self) -> None:
+        """What is taken of one chunk moves the rest of it."""
+        stalled = answered(1, 2)
+        stalled.server(answer(2, "b"), answer(1, "b"), answer(2, "c"), answer(1, "c"))
+        stalled.client(call(3), cancel(2), cancel(1))
+        assert stalled.waiting == [answer(2, "b"), answer(1, "b"), answer(2, "c"), answer(1, "c")]
+
+    def test_one_that_the_shield_dropped(self) -> None:
+        """Does not count."""
+        stalled = answered(7, policy=Policy(shield=True))
+        stalled.server(answer(7, "b"))
+        stalled.client(cancel(7))
+        assert stalled.waiting == []
+
+
 class TestLeftAlone:
     """What the switches would forward, and what can't be told apart."""
 
@@ -300,6 +350,29 @@ class TestLeftAlone:
         stalled.client(cancel(7))
         stalled.server(b"")
         assert stalled.waiting == [answer(7)]
+
+    def test_a_long_message_on_its_way(self) -> None:
+        """It is not looked at; what stands before it is."""
+        stalled = answered(7, 8)
+        long = answer(8, "x" * 50_000)
+        stalled.client(call(9))
+        stalled.session.receive_data(SERVER, long.replace(b'"id":8', b'"id":9')[:30_000], 0.0)
+        stalled.client(cancel(7), cancel(9), cancel(8))
+        assert stalled.waiting == []
+        assert stalled.session.outbox[CLIENT].pending > 10_000
+        assert stalled.held == [LATE, REDUNDANT, REDUNDANT, LATE, REDUNDANT]
+
+    def test_a_message_that_is_being_sent(self) -> None:
+        """To a host that speaks in whole messages."""
+        session = Session(messaging=(CLIENT,))
+        for one in (7, 8):
+            session.receive_message(CLIENT, Message(call(one), text=True), 0.0)
+            session.receive_data(SERVER, answer(one) + b"\n", 0.0)
+        session.receive_message(CLIENT, Message(cancel(8), text=True), 0.0)
+        assert session.mailbox[CLIENT].begin() == Message(answer(7), text=True)
+        session.receive_message(CLIENT, Message(cancel(7), text=True), 0.0)
+        session.mailbox[CLIENT].sent()
+        assert session.mailbox[CLIENT].begin() is None
 
     def test_what_others_say_about_the_id(self) -> None:
         """Requests and notifications are no answers."""
