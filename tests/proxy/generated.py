@@ -22,6 +22,7 @@ from nevermind.policy import (
 )
 from proxy import messages as say
 from proxy.oracle import Oracle
+from proxy.oracle_memory import DISPUTED
 
 SPELLINGS: dict[bytes, tuple[bytes, ...]] = {
     b"1": (b"1", b"1", b"1", b"1.0", b"10e-1"),
@@ -115,6 +116,8 @@ class Saying:
                 return say.update(named)
             case "nobody":
                 return say.nobodys_error(null=bool(self.twist % 2))
+            case "opaque" | "mixed" if odd and "outlived" in DISPUTED:
+                return say.note(serial)
             case _:
                 return self.oddity(serial)
 

@@ -67,7 +67,7 @@ class Oracle(Asking, Answers, Cancels):
         if token is None and key not in side.issued_tokens and (twin := twin_of(key)) is not None:
             token = side.tokens.get(twin)
             key = twin if token is not None else key
-        owners = [o for o in token.owners if side.known(o) is not Known.NO] if token else []
+        owners = [o for o in token.owners if side.token_known(o) is not Known.NO] if token else []
         if token is None or not (owners or token.released):
             if key in side.issued_tokens:
                 return self.nobody_else_used(message, What.LATE_PROGRESS, sender.other)
@@ -107,7 +107,7 @@ class Oracle(Asking, Answers, Cancels):
         unsure = (
             (older and last.state is State.ANSWERED)
             or last.cleared
-            or side.known(last) is not Known.YES
+            or side.token_known(last) is not Known.YES
             or (last.replaced and self.dialect.answer_owed)
         )
         if Fate.DROP not in verdicts and not unsure:

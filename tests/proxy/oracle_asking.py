@@ -164,7 +164,7 @@ class Asking(Rules):
             e.state is State.CANCELLED
             and not e.replaced
             and e in claim.owners
-            and side.known(e) is Known.YES
+            and side.token_known(e) is Known.YES
             for e in older
         )
 

@@ -118,7 +118,7 @@ class Cancels(Rules):
             return passing
 
         def effect() -> None:
-            self.retract(sender, entry)
+            self.retract(sender, entry, coerced=key_of(value) != entry.own)
 
         def forgotten() -> None:
             entry.gone = True
@@ -132,7 +132,7 @@ class Cancels(Rules):
         whats = {What.REDUNDANT_CANCEL} | ({What.ABSORBED_CANCEL} if absorbed else set())
         return self.hold(message, whats, effect, either=either, side=sender, key=entry.own)
 
-    def retract(self, issuer: Peer, entry: Entry) -> None:
+    def retract(self, issuer: Peer, entry: Entry, *, coerced: bool) -> None:
         """An answer that has not begun to go out when its cancel is read is late after all."""
         answer = entry.answer
         if entry.state is not State.ANSWERED or answer is None or answer.retracted:
@@ -141,7 +141,8 @@ class Cancels(Rules):
             return
         if issuer is Peer.CLIENT and self.dialect.uncancellable & set(entry.methods[-1:]):
             return
-        certain = self.sides[issuer].known(entry) is Known.YES and not answer.coerced
+        coerced |= answer.coerced
+        certain = self.sides[issuer].known(entry) is Known.YES and not coerced
         others = [item for item in entry.more_answers if item.left and not self.is_queued(item)]
         late = others if "second" in DISPUTED and others else [answer]
         if late == [answer] and (answer.taken or (not certain and self.is_queued(answer))):

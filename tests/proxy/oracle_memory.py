@@ -26,6 +26,8 @@ DISPUTED = frozenset(
         "second",
         # a task's token that another request carried too ends with that request
         "released",
+        # a tombstone survives what could not be tracked where its issuer uses its fresh id
+        "outlived",
     }
 )
 """Where the session is known to go another way than the rules; the playbooks pin the rules."""
@@ -170,18 +172,37 @@ class Side:
             return Known.YES
         if entry.replaced:
             return Known.EITHER if self.remember < SMALL else Known.YES
-        newer = sum(
-            1
+        same = [
+            other
             for other in self.entries
-            if not other.replaced
-            and not other.gone
+            if other is not entry
+            and not (other.replaced or other.gone or other.state is State.LIVE)
             and (other.state is State.ANSWERED) == (entry.state is State.ANSWERED)
-            and other.state is not State.LIVE
-            and other.since > entry.since
-        )
-        if newer < self.remember:
+        ]
+        newer = sum(other.since > entry.since for other in same)
+        if (
+            sum(other.since > entry.since or self.was_pinned(other) for other in same)
+            < self.remember
+        ):
             return Known.YES
-        return Known.EITHER if newer < 2 * self.remember else Known.NO
+        evicted = newer >= 2 * self.remember and not self.was_pinned(entry)
+        return Known.NO if evicted else Known.EITHER
+
+    def was_pinned(self, entry: Entry) -> bool:
+        """It once had a live fresh id: when that ended, it may have counted as new."""
+        later = self.entries[self.entries.index(entry) + 1 :]
+        return any(other.fresh and other.own == entry.own for other in later)
+
+    def token_known(self, entry: Entry) -> Known:
+        """What its tokens mean: one memory of COUNT tokens will do for both kinds of ended uses."""
+        known = self.known(entry)
+        newer = sum(
+            len(other.tokens)
+            for other in self.entries
+            if other.state is not State.LIVE and other.since > entry.since
+        )
+        crowded = newer + len(entry.tokens) > self.remember
+        return Known.EITHER if known is Known.YES and crowded else known
 
     def newer_use(self, entry: Entry) -> Entry | None:
         """A later use of the same id by its issuer, under another wire id."""

@@ -323,6 +323,19 @@ class TestFreshIds:
             worker.loses(LATE, answer(1)),
         )
 
+    @pytest.mark.xfail(reason="the session takes it for a repeat")
+    def test_a_cancel_of_the_newest_use_after_forgetting(self, asker: End, worker: End) -> None:
+        """An issuer's id means its newest use, whatever older ones are still remembered."""
+        play(
+            again(asker, 2),
+            asker >> call(b"<n>"),
+            worker << call(b"<m>"),
+            asker >> cancel(2),
+            worker << cancel(b"<n>"),
+            asker.passes(OPAQUE, call(2), cancel(2)),
+            worker.loses(LATE, answer(2)),
+        )
+
     def test_eviction_spares_the_tombstone_of_a_live_fresh_id(
         self, asker: End, worker: End
     ) -> None:
