@@ -15,7 +15,6 @@ import trio
 from nevermind.mailbox import Mailbox
 from nevermind.messages import Message
 from nevermind.notes import Diverted, Note
-from nevermind.outbox import Outbox
 from nevermind.peers import Peer
 from nevermind.session import Session
 from nevermind.shell.ending import GRACE_WHILE_WAITING, QUIET, READING
@@ -29,6 +28,9 @@ from nevermind.shell.transports.transport import (
     Goodbye,
     MessageTransport,
 )
+
+TOGETHER = 64
+"""Messages that are sent on with one write, where so many have come at once."""
 
 
 class NoteWriter(Protocol):
@@ -66,6 +68,8 @@ class Exchange:
         self._timer = trio.CancelScope()
         self._due: float | None = None
         self._news = trio.Event()
+        self._ending = False
+        """Every move may matter: the end is being waited for."""
         self._course = trio.CancelScope()
         self._stop: Goodbye | None = None
 
@@ -102,11 +106,12 @@ class Exchange:
 
     async def _read(self, side: Side) -> None:
         peer, session = side.peer, self._session
+        together = 0
         try:
             with side.reading:
                 while True:
                     while not session.may_read(peer):
-                        await self._room(side)
+                        await self._until_room(self._other(side))
                     received = await side.transport.receive()
                     if received is None:
                         side.goodbye = side.goodbye or side.transport.goodbye
@@ -116,23 +121,22 @@ class Exchange:
                         session.receive_message(peer, received, now)
                     else:
                         session.receive_data(peer, received, now)
-                    self._settle(now)
+                    together = together + 1 if side.transport.ready else 0
+                    if together % TOGETHER == 0:
+                        self._settle(now)
         except ConnectionLost as lost:
             if side.closed is None:  # else it is we who have ended it
                 side.goodbye = side.goodbye or lost.goodbye
             self._deafen(side)
             self._nursery.start_soon(self._end, side)
         session.receive_eof(peer, trio.current_time())
-        side.over = True
+        side.over = self._ending = True
         self._settle(trio.current_time())
 
-    async def _room(self, side: Side) -> None:
-        """Wait until less waits for the other peer, or of ours for ``side`` itself."""
-        other = self._other(side)
-        crowded = other if other.queue.full else side
-        if crowded.room.is_set():
-            crowded.room = trio.Event()
-        await crowded.room.wait()
+    async def _until_room(self, side: Side) -> None:
+        side.room = trio.Event()
+        self._settle(trio.current_time())
+        await side.room.wait()
 
     async def _write(self, side: Side) -> None:
         while True:
@@ -143,11 +147,13 @@ class Exchange:
                 while side.queue.pending:
                     await side.transport.send(side.queue)  # type: ignore[arg-type]
                     side.room.set()
-                    self._tell()
+                    if self._ending:
+                        self._news.set()
             except ConnectionLost:
                 self._deafen(side)
             side.sending = False
-            self._tell()
+            if self._ending:
+                self._news.set()
 
     def _settle(self, now: float) -> None:
         """Send what the session has queued, pass its notes on, mind the time."""
@@ -166,16 +172,16 @@ class Exchange:
         if due != self._due:
             self._due = due
             self._timer.deadline = math.inf if due is None else due
-        self._tell()
+        if self._ending:
+            self._news.set()
 
     def _send_now(self, side: Side) -> None:
         """Spare the writer's turn where there is room at once."""
-        if isinstance(side.queue, Outbox):
-            try:
-                side.transport.send_now(side.queue)  # type: ignore[union-attr]
-            except ConnectionLost:
-                self._deafen(side)
-            side.room.set()
+        try:
+            side.transport.send_now(side.queue)  # type: ignore[arg-type]
+        except ConnectionLost:
+            self._deafen(side)
+        side.room.set()
         if side.queue.pending:
             side.wake.set()
 
@@ -197,7 +203,7 @@ class Exchange:
         side.deaf = True
         side.queue.clear()
         side.room.set()
-        self._tell()
+        self._news.set()
 
     def _give_up(self, side: Side, size: int) -> None:
         """What is to be sent to ``side`` is one message, and too big for it."""
@@ -212,6 +218,7 @@ class Exchange:
     async def _until_the_end(self) -> None:
         client, server = self._client, self._server
         await self._until(lambda: client.over or client.deaf or server.over)
+        self._ending = True
         if not server.over:
             await self._follow_client()
         if not server.over:
@@ -301,9 +308,6 @@ class Exchange:
 
     def _other(self, side: Side) -> Side:
         return self._server if side is self._client else self._client
-
-    def _tell(self) -> None:
-        self._news.set()
 
     async def _until(self, holds: Callable[[], bool], deadline: float = math.inf) -> None:
         """Wait until ``holds``, or for the deadline."""

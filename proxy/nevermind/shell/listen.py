@@ -5,6 +5,7 @@ The counterpart of ``relay`` and ``connect``, which have their host on stdin and
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import ssl
@@ -44,6 +45,8 @@ def run(options: ServeOptions, opened: Opened, *, leave: Callable[[int], object]
 
     Call it on the main thread.  Raises ``CannotStart`` if there is no such command.
     """
+    if options.listen.messages or (options.dial is not None and options.dial.endpoint.messages):
+        from nevermind.shell.transports import websocket  # noqa: F401 -- not at the first host's cost
     need = options.max_connections * DESCRIPTORS + GREETINGS + OURS
     limits = raise_descriptor_limit(need)
     children = None if options.dial else Children(options.run.command, limits)
@@ -92,6 +95,7 @@ async def _serve(
                 nursery.start_soon(service.accept, listener, admin.answer, nursery)
             _announce(journal, opened.admin, "health and metrics")
         _announce(journal, opened.sockets, "ready")
+        gc.freeze()  # what has been imported is here to stay
         await service.run(opened.sockets, welcome.answer)
         nursery.cancel_scope.cancel()
 

@@ -173,7 +173,8 @@ class TestTls:
         said = refusal("wss://127.0.0.1:0/", "--tls-cert", str(path))
         assert said.startswith("nevermind run: --tls-cert: ")
         said = refusal("wss://127.0.0.1:0/", "--tls-cert", str(tmp_path / "missing"))
-        assert said == "nevermind run: --tls-cert: No such file or directory\n"
+        assert said.startswith("nevermind run: --tls-cert: ")
+        assert said.endswith("No such file or directory\n")
 
 
 def test_a_port_that_is_taken_is_said() -> None:

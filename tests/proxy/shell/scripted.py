@@ -14,6 +14,7 @@ class Scripted:
     """What streams and WebSockets have in common."""
 
     half_closes = True
+    ready = False
 
     def __init__(self) -> None:
         self.goodbye = Goodbye()
@@ -123,6 +124,12 @@ class ScriptedWeb(Scripted):
         said = await self._next()
         assert not isinstance(said, bytes)
         return said
+
+    def send_now(self, mailbox: Mailbox) -> None:
+        while self.reads and (message := mailbox.begin()) is not None:
+            mailbox.sent()
+            self.heard.append(message)
+            self._heard_something.set()
 
     async def send(self, mailbox: Mailbox) -> None:
         message = mailbox.begin()

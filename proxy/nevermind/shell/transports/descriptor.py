@@ -22,6 +22,8 @@ class DescriptorTransport:
     """A stream of bytes: what ``source`` gives and ``sink`` takes."""
 
     half_closes = True
+    ready = False
+    """What is there is received in one piece."""
 
     def __init__(self, source: Source, sink: Sink) -> None:
         self._source = source

@@ -17,17 +17,20 @@ class FrameMeter:
     """One direction of one connection.
 
     ``longest`` is the most that a message may have, in bytes of payload.  ``received``
-    counts the payload of data frames so far.  ``too_big`` is the size, as far as it is
-    known, of a message that exceeds ``longest``, else 0; ``closed``: a close frame came.
+    counts the payload of data frames so far, ``messages`` what is whole of it.  ``too_big``
+    is the size, as far as it is known, of a message that exceeds ``longest``, else 0;
+    ``closed``: a close frame came.
     """
 
     __slots__ = (
         "_data",
         "_header",
+        "_last",
         "_left",
         "_longest",
         "_message",
         "closed",
+        "messages",
         "received",
         "too_big",
     )
@@ -38,6 +41,8 @@ class FrameMeter:
         self._left = 0
         self._data = False
         self._message = 0
+        self._last = False
+        self.messages = 0
         self.received = 0
         self.too_big = 0
         self.closed = False
@@ -52,6 +57,7 @@ class FrameMeter:
                 at += step
                 if self._data:
                     self.received += step
+                    self.messages += self._last and not self._left
                 continue
             begun = len(self._header)
             header = self._header + data[at : at + _LONGEST_HEADER - begun]
@@ -80,8 +86,10 @@ class FrameMeter:
         if self._message > self._longest:
             self.too_big = self._message
             return False
+        self._last = fin
         if fin:
             self._message = 0
+            self.messages += not length
         return True
 
 

@@ -9,7 +9,7 @@ from nevermind.shell.descriptors import Sink, Source
 from nevermind.shell.ending import PATIENCE, PIPE_CAPACITY, QUIET, READING, UNKILLABLE
 from nevermind.shell.signals import SIGKILL, SIGTERM
 from nevermind.shell.transports.descriptor import DescriptorTransport
-from nevermind.shell.transports.transport import INTERNAL_ERROR, Goodbye
+from nevermind.shell.transports.transport import INTERNAL_ERROR, ConnectionLost, Goodbye
 
 
 class ProcessTransport(DescriptorTransport):
@@ -22,11 +22,10 @@ class ProcessTransport(DescriptorTransport):
     def __init__(self, child: Child) -> None:
         super().__init__(Source(child.stdout), Sink(child.stdin))
         self._child = child
-        self._silence: trio.CancelScope | None = None
         self._owed = PIPE_CAPACITY
         self._complete = trio.Event()
         self.goodbye = Goodbye()
-        child.when_ended(self._hurry)
+        child.when_ended(self._interrupt)
 
     @property
     def still_receives(self) -> bool:
@@ -35,22 +34,33 @@ class ProcessTransport(DescriptorTransport):
 
     async def receive(self) -> bytes | None:
         """See ``ByteTransport``."""
-        child = self._child
         data = None
-        if self._owed > 0 or trio.current_time() < child.ended_at + READING:
-            with trio.CancelScope() as self._silence:
-                self._hurry()
+        if self._child.code is None:
+            try:
                 data = await super().receive()
-            self._silence = None
+            except ConnectionLost:
+                if not self._reading:
+                    raise
+                data = await self._last_words()  # it ended meanwhile
+        else:
+            data = await self._last_words()
         if data is None:
             self._complete.set()
             with trio.move_on_after(QUIET):
-                await child.ended.wait()  # its stdout ends a moment before it does
-            if child.code:
-                why = f"the server exited with {child.code}"
+                await self._child.ended.wait()  # its stdout ends a moment before it does
+            if self._child.code:
+                why = f"the server exited with {self._child.code}"
                 self.goodbye = Goodbye(INTERNAL_ERROR, why)
-        elif child.code is not None:
-            self._owed -= len(data)
+        return data
+
+    async def _last_words(self) -> bytes | None:
+        """What it has left behind in the pipe, before somebody else's silence."""
+        if self._owed <= 0 and trio.current_time() >= self._child.ended_at + READING:
+            return None
+        data = None
+        with trio.move_on_after(QUIET):
+            data = await super().receive()
+        self._owed -= len(data or b"")
         return data
 
     async def lost(self) -> None:
@@ -71,7 +81,7 @@ class ProcessTransport(DescriptorTransport):
             await self._complete.wait()
         await super().close(goodbye)
 
-    def _hurry(self) -> None:
-        """Once the process is gone, nothing is waited for but its last words."""
-        if self._child.code is not None and self._silence is not None:
-            self._silence.deadline = trio.current_time() + QUIET
+    def _interrupt(self) -> None:
+        """It ended: whoever waits for its stdout now does so for ``QUIET`` seconds only."""
+        if self._reading:
+            trio.lowlevel.notify_closing(self._child.stdout)

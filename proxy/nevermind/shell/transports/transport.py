@@ -57,6 +57,10 @@ class Transport(Protocol):
         """Whether the peer, which has ended its sending, is known to be there still."""
 
     @property
+    def ready(self) -> bool:
+        """Whether ``receive`` has more at once, so that what came may be sent on together."""
+
+    @property
     def goodbye(self) -> Goodbye:
         """How the peer ended, once ``receive`` has given None."""
 
@@ -92,5 +96,8 @@ class MessageTransport(Transport, Protocol):
     async def receive(self) -> Message | None:
         """The next message; None once the peer has closed.  Raises ``ConnectionLost``."""
 
+    def send_now(self, mailbox: Mailbox) -> None:
+        """Send what there is room for without waiting.  Raises ``ConnectionLost``."""
+
     async def send(self, mailbox: Mailbox) -> None:
-        """Send the first message that waits.  Raises ``ConnectionLost``."""
+        """Send some of what waits, as soon as there is room.  Raises ``ConnectionLost``."""

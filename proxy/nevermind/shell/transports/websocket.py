@@ -71,12 +71,19 @@ class WebSocketTransport:
         self._pings = pings
         self._limit = limit
         self._failure: ConnectionLost | None = None
+        self._received = 0
+        self._frames = FrameProtocol(connection.is_client, [])
         self.goodbye = Goodbye()
 
     @property
     def subprotocol(self) -> str | None:
         """What the two sides have agreed on."""
         return self._connection.subprotocol
+
+    @property
+    def ready(self) -> bool:
+        """See ``Transport``."""
+        return self._wire.meter.messages > self._received
 
     async def receive(self) -> Message | None:
         """See ``MessageTransport``."""
@@ -88,21 +95,34 @@ class WebSocketTransport:
             return None
         finally:
             self._wire.want(False)
+        self._received += 1
         text = isinstance(data, str)
         body = data.encode() if isinstance(data, str) else bytes(data)
         self._wire.take(len(body))
         return Message(body, text)
 
+    def send_now(self, mailbox: Mailbox) -> None:
+        """See ``MessageTransport``.  Several small messages go out in one write.
+
+        The library could do no more than frame them too, under a lock that it waits for.
+        """
+        wire = self._wire
+        while True:
+            if self._connection.closed is not None or wire.said_goodbye or wire.broken:
+                raise ConnectionLost("closed")
+            while wire.unsent < CHUNK and (message := mailbox.begin()) is not None:
+                data = message.body.decode() if message.text else message.body
+                wire.put(self._frames.send_data(data))
+            wire.write_now()
+            if wire.unsent:
+                return
+            mailbox.sent()
+            if not mailbox.pending:
+                return
+
     async def send(self, mailbox: Mailbox) -> None:
         """See ``MessageTransport``."""
-        message = mailbox.begin()
-        if message is None:
-            return
-        data = message.body.decode() if message.text else message.body
-        try:
-            await self._connection.send_message(data)
-        except trio_websocket.ConnectionClosed:
-            raise ConnectionLost("closed") from None
+        self.send_now(mailbox)
         await self._wire.flush()
         if self._wire.broken:
             raise ConnectionLost("the connection was lost")
@@ -124,9 +144,9 @@ class WebSocketTransport:
                 wire.want(True)
                 await self._connection.aclose(code, reason)
             elif not wire.broken:
-                await wire.send_all(self._frames().close(code, reason))
+                await wire.send_all(self._frames.close(code, reason))
             await wire.flush()
-            if self._failure is not None and not wire.broken:
+            if not wire.broken:
                 await wire.linger()
         await wire.shut()
 
@@ -150,7 +170,7 @@ class WebSocketTransport:
             reading = wire.stalled_at < asked
             if scope.cancelled_caught and wire.heard_at < asked and reading and not sending:
                 self._fail(f"no sign of life for {timeout:g} s after a ping", INTERNAL_ERROR)
-                wire.cut()
+                await wire.shut()
                 return
 
     def _ended(self) -> None:
@@ -172,9 +192,6 @@ class WebSocketTransport:
 
     def _fail(self, why: str, code: int = INTERNAL_ERROR) -> None:
         self._failure = ConnectionLost(why, code)
-
-    def _frames(self) -> FrameProtocol:
-        return FrameProtocol(self._connection.is_client, [])
 
 
 class _Guard:

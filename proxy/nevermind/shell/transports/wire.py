@@ -12,6 +12,7 @@ big, by their headers.  Knows nothing of the library itself.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import deque
 
@@ -47,6 +48,7 @@ class Wire(trio.abc.Stream):
     def __init__(
         self, stream: trio.abc.Stream, longest: int, *, head: bytes = b"", rest: bytes = b""
     ) -> None:
+        self.stream = stream
         self.meter = FrameMeter(longest)
         self.heard_at = self.wrote_at = trio.current_time()
         self.stalled_at = float("-inf")
@@ -58,20 +60,21 @@ class Wire(trio.abc.Stream):
         """Nothing can be sent any more."""
         self.unsent = 0
         """Bytes that wait to be written."""
-        self.stream = stream
+        self._fd = stream.socket.fileno() if isinstance(stream, trio.SocketStream) else None
         self._head = head
         self._rest = rest
         self._response = None if head else b""
+        self._reading: trio.Event | None = None
+        self._ended = self._lingering = False
         self._taken = 0
         self._wanted = False
         self._room = trio.Event()
-        self._reading: trio.CancelScope | None = None
         self._out: deque[bytes] = deque()
         self._queued = 0
-        self._writing: trio.CancelScope | None = None
+        self._writing = False
         self._wrote = trio.Event()
         self._wake = trio.Event()
-        self._cut = False
+        self._shut = False
 
     # ------------------------------------------------------------------ for the library
 
@@ -81,14 +84,18 @@ class Wire(trio.abc.Stream):
             data, self._head = self._head, b""
             await trio.lowlevel.checkpoint()
             return data
-        if self._response is None:
+        if self._response is None and not self.opened.is_set():
             await self.opened.wait()
-        if self._cut or self.meter.too_big:
+        if self._shut or self.meter.too_big:
             return b""
         if self._rest:
             data, self._rest = self._rest, b""
         else:
+            await self._until_room()
+            if self._lingering:
+                return b""
             data = await self._read()
+            self.heard_at = trio.current_time()
         return self._measure(data)
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
@@ -119,13 +126,35 @@ class Wire(trio.abc.Stream):
             self._wake = trio.Event()
             await self.flush()
 
+    def put(self, frame: bytes | bytearray) -> None:
+        """Queue ``frame``, a whole one of our caller's, who will have it written."""
+        self._out.append(bytes(frame))
+        self.unsent += len(frame)
+
+    def write_now(self) -> None:
+        """Write what there is room for without waiting; see ``unsent`` and ``broken``."""
+        while self._fd is not None and self._out and not (self._writing or self.broken):
+            data = self._next()
+            try:
+                count = os.write(self._fd, data)
+            except BlockingIOError:
+                count = 0
+            except OSError:
+                self.broken = True
+                return
+            self.unsent -= count
+            if count < len(data):
+                self._out.appendleft(data[count:])
+                return
+            self._wrote_something()
+
     async def flush(self) -> None:
         """Write all that waits; see ``broken`` afterwards."""
         while self._out and not self.broken:
-            if self._writing is None:
-                await self._write(self._next())
-            else:
+            if self._writing:
                 await self._wrote.wait()
+            else:
+                await self._write(self._next())
 
     def want(self, wanted: bool) -> None:
         """Whether somebody waits for a message: then reading never stops."""
@@ -138,54 +167,69 @@ class Wire(trio.abc.Stream):
         self._taken += size
         self._room.set()
 
-    def cut(self) -> None:
-        """Behave as if the connection had been lost."""
-        self._cut = self.broken = True
-        for scope in (self._reading, self._writing):
-            if scope is not None:
-                scope.cancel()
-        self.opened.set()
-        self._wake.set()
-
     async def linger(self) -> None:
-        """Read and forget until the peer has closed too.
+        """Send no more, and read and forget until the peer has closed too.
 
         Closing a socket while data comes in resets the connection, and our last words
         would be lost with it (RFC 9112, section 9.6).
         """
+        self._lingering = True
         try:
             if isinstance(self.stream, trio.abc.HalfCloseableStream):
                 await self.stream.send_eof()
-            while await self.stream.receive_some(CHUNK):
-                pass
-        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError):
+            while not self._ended:
+                if self._reading is None:
+                    await self._read()
+                else:
+                    await self._reading.wait()
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass
 
     async def shut(self) -> None:
-        """Close the socket, whatever waits."""
-        self.cut()
+        """Close the socket, whatever waits; the library sees a lost connection."""
+        self._shut = self.broken = True
+        for event in (self.opened, self._wake, self._room, self._wrote):
+            event.set()
         await trio.aclose_forcefully(self.stream)
 
     # ------------------------------------------------------------------ inside
 
     async def _read(self) -> bytes:
-        while self.meter.received - self._taken >= READ_AHEAD and not (self._wanted or self._cut):
-            self._room = trio.Event()
-            await self._stall(self._room)
-        while self._queued >= LONGEST_QUEUE and self._out and not self._cut:
-            await self._stall(self._wrote)
+        """What there is; nothing at the end."""
+        self._reading = trio.Event()
         data = b""
-        if not self._cut:
-            with trio.CancelScope() as self._reading:
-                data = bytes(await self.stream.receive_some(CHUNK))
-                self.heard_at = trio.current_time()
+        try:
+            data = await self._read_some()
+        finally:
+            self._ended = not data
+            self._reading.set()
             self._reading = None
         return data
 
+    async def _read_some(self) -> bytes:
+        """Waiting first costs less than trying first, message by message."""
+        if self._fd is None:
+            return bytes(await self.stream.receive_some(CHUNK))
+        while not self._shut:
+            await trio.lowlevel.wait_readable(self._fd)
+            try:
+                return os.read(self._fd, CHUNK)
+            except BlockingIOError:
+                continue
+            except OSError:
+                raise trio.BrokenResourceError from None
+        return b""
+
+    async def _until_room(self) -> None:
+        while self.meter.received - self._taken >= READ_AHEAD and not (self._wanted or self._shut):
+            self._room = trio.Event()
+            await self._stall(self._room)
+        while self._queued >= LONGEST_QUEUE and self._out and not self._shut:
+            await self._stall(self._wrote)
+
     async def _stall(self, until: trio.Event) -> None:
-        with trio.CancelScope() as self._reading:
-            self.stalled_at = float("inf")
-            await until.wait()
+        self.stalled_at = float("inf")
+        await until.wait()
         self.stalled_at = trio.current_time()
 
     def _measure(self, data: bytes) -> bytes:
@@ -198,7 +242,8 @@ class Wire(trio.abc.Stream):
                 return data
             before = len(data) - (len(self._response) - end.end())
             self.opened.set()
-        return data[: before + self.meter.feed(data[before:])]
+        passed = before + self.meter.feed(data[before:] if before else data)
+        return data if passed == len(data) else data[:passed]
 
     def _next(self) -> bytes:
         """What to write next: small frames together, a large one by itself."""
@@ -212,28 +257,36 @@ class Wire(trio.abc.Stream):
         return b"".join(parts)
 
     async def _write(self, data: bytes) -> None:
-        done = False
-        with trio.CancelScope() as self._writing:
-            try:
-                rest = memoryview(data)
-                while rest:
-                    count = await self._write_some(rest)
-                    rest = rest[count:]
-                    self.unsent -= count
-                    self.wrote_at = trio.current_time()
-                done = True
-            except (OSError, trio.BrokenResourceError, trio.ClosedResourceError):
-                pass
-            finally:
-                # a frame that was cut off can be followed by nothing
-                self.broken = self.broken or not done
-                self._writing = None
-                self._queued = self._queued if self._out else 0
-                self._wrote.set()
-                self._wrote = trio.Event()
+        rest = memoryview(data)
+        self._writing = True
+        try:
+            while rest:
+                count = await self._write_some(rest)
+                rest = rest[count:]
+                self.unsent -= count
+                self._wrote_something()
+        except (OSError, trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+        finally:
+            # a frame that was cut off can be followed by nothing
+            self.broken = self.broken or bool(rest)
+            self._writing = False
+            self._wrote.set()
+            self._wrote = trio.Event()
+
+    def _wrote_something(self) -> None:
+        self.wrote_at = trio.current_time()
+        if not self._out:
+            self._queued = 0
 
     async def _write_some(self, data: memoryview) -> int:
-        if isinstance(self.stream, trio.SocketStream):
-            return await self.stream.socket.send(data)
-        await self.stream.send_all(data[:SLICE])
-        return min(len(data), SLICE)
+        """Write some of ``data``; how much.  A socket is not waited for if it has room."""
+        if self._fd is None:
+            await self.stream.send_all(data[:SLICE])
+            return min(len(data), SLICE)
+        while not self._shut:
+            try:
+                return os.write(self._fd, data)
+            except BlockingIOError:
+                await trio.lowlevel.wait_writable(self._fd)
+        raise trio.ClosedResourceError

@@ -47,9 +47,9 @@ frames = st.one_of(
 )
 
 
-def expected(sent: list[Sent]) -> tuple[int, int, int, bool]:
-    """Bytes that may go on, payload received, size of what is too big, whether it was closed."""
-    passed = received = message = 0
+def expected(sent: list[Sent]) -> tuple[int, int, int, int, bool]:
+    """Bytes that may go on, payload and messages, size of what is too big, if it was closed."""
+    passed = received = messages = message = 0
     closed = False
     for each in sent:
         if each.opcode >= Opcode.CLOSE:
@@ -57,11 +57,12 @@ def expected(sent: list[Sent]) -> tuple[int, int, int, bool]:
         else:
             message += len(each.payload)
             if message > LIMIT:
-                return passed, received, message, closed
+                return passed, received, messages, message, closed
             received += len(each.payload)
             message = 0 if each.fin else message
+            messages += each.fin
         passed += len(each.data())
-    return passed, received, 0, closed
+    return passed, received, messages, 0, closed
 
 
 @given(sent=st.lists(frames, max_size=8), cuts=st.lists(st.integers(0, 3000), max_size=20))
@@ -78,10 +79,10 @@ def test_it_sees_the_same_frames_however_the_bytes_are_cut(
         passed += through
         if meter.too_big:
             break
-    wanted, received, too_big, closed = expected(sent)
-    assert (meter.received, meter.too_big, meter.closed) == (received, too_big, closed)
+    wanted, *counted = expected(sent)
+    assert [meter.received, meter.messages, meter.too_big, meter.closed] == counted
     # of a header that is cut, the beginning is gone before anybody can know
-    assert wanted <= passed <= wanted + (13 if too_big else 0)
+    assert wanted <= passed <= wanted + (13 if meter.too_big else 0)
 
 
 @pytest.mark.parametrize("masked", [False, True])
