@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Protocol
 
 import trio
 
 from nevermind.mailbox import Mailbox
 from nevermind.messages import Message
-from nevermind.notes import Diverted, Note
 from nevermind.peers import Peer
 from nevermind.session import Session
 from nevermind.shell.ending import GRACE_WHILE_WAITING, QUIET, READING
-from nevermind.shell.side import Side
+from nevermind.shell.pump import NoteWriter
+from nevermind.shell.side import Side, farewell
 from nevermind.shell.transports.transport import (
     GOING_AWAY,
-    INTERNAL_ERROR,
     TOO_BIG,
     ByteTransport,
     ConnectionLost,
@@ -31,13 +29,6 @@ from nevermind.shell.transports.transport import (
 
 TOGETHER = 64
 """Messages that are sent on with one write, where so many have come at once."""
-
-
-class NoteWriter(Protocol):
-    """Where notes go; it must neither block nor raise."""
-
-    def write(self, notes: list[Note | Diverted], now: float) -> None:
-        """Take ``notes``, made at ``now``."""
 
 
 class Exchange:
@@ -293,18 +284,7 @@ class Exchange:
             side.closed.set()
 
     def _farewell(self, side: Side) -> Goodbye:
-        """What to tell ``side``: why we end it, else how the other one has ended."""
-        if self._stop is not None:
-            return self._stop
-        if side.goodbye is not None and side.goodbye.lost:
-            return side.goodbye
-        other = self._other(side)
-        if other.goodbye is None or not other.goodbye.lost:
-            return other.goodbye or Goodbye()
-        code = INTERNAL_ERROR if side.peer is Peer.CLIENT else GOING_AWAY
-        if other.goodbye.code == TOO_BIG:
-            code = TOO_BIG
-        return Goodbye(code, f"{other.peer.value}: {other.goodbye.reason}")
+        return self._stop or farewell(side, self._other(side))
 
     def _other(self, side: Side) -> Side:
         return self._server if side is self._client else self._client

@@ -1,4 +1,4 @@
-"""One peer of an exchange: what waits for it, and what has become of it.
+"""One peer of an exchange: what waits for it, what has become of it, what it is told at last.
 
 Plain state; ``exchange`` acts on it.
 """
@@ -12,7 +12,14 @@ import trio
 from nevermind.mailbox import Queue
 from nevermind.peers import Peer
 from nevermind.session import Session
-from nevermind.shell.transports.transport import ByteTransport, Goodbye, MessageTransport
+from nevermind.shell.transports.transport import (
+    GOING_AWAY,
+    INTERNAL_ERROR,
+    TOO_BIG,
+    ByteTransport,
+    Goodbye,
+    MessageTransport,
+)
 
 
 class Side:
@@ -44,3 +51,15 @@ class Side:
     def delivered(self) -> bool:
         """Whether it has got all that can be got to it."""
         return self.deaf or not (self.queue.pending or self.sending)
+
+
+def farewell(side: Side, other: Side) -> Goodbye:
+    """What to tell ``side`` at the end: what it did wrong, else how the other one has ended."""
+    if side.goodbye is not None and side.goodbye.lost:
+        return side.goodbye
+    if other.goodbye is None or not other.goodbye.lost:
+        return other.goodbye or Goodbye()
+    code = INTERNAL_ERROR if side.peer is Peer.CLIENT else GOING_AWAY
+    if other.goodbye.code == TOO_BIG:
+        code = TOO_BIG
+    return Goodbye(code, f"{other.peer.value}: {other.goodbye.reason}")
