@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import trio
 
@@ -215,7 +215,7 @@ class _Lines:
         self._journal = journal
         self._number = number
 
-    def write(self, notes: list[Note | Diverted], now: float) -> None:
+    def write(self, notes: Iterable[Note | Diverted], now: float) -> None:
         self._journal.write(notes, now, connection=self._number)
 
 

@@ -5,7 +5,7 @@ Nothing here is real but the rules: peers are scripted, and the clock is virtual
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -37,7 +37,7 @@ class Notes:
 
     notes: list[Note | Diverted] = field(default_factory=list)
 
-    def write(self, notes: list[Note | Diverted], now: float) -> None:
+    def write(self, notes: Iterable[Note | Diverted], now: float) -> None:
         self.notes += notes
 
     @property
