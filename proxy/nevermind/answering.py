@@ -91,7 +91,7 @@ def _late(
     """An answer to a cancelled request; ``task`` is the id of the task that it creates, if any."""
     edits = _back(use)
     name = key if use.name is None else use.name
-    if use.state is not State.CANCELLED and books.requests.twin_in_flight(key):
+    if use.state is not State.CANCELLED and books.requests.twin_is_live(key):
         return Verdict(edits=edits, name=name, record=use)
     nameable = 0 < len(task) <= LONGEST
     reap = ledger.policy.reap_tasks and nameable and use.state is not State.CANCELLED
@@ -155,7 +155,7 @@ def _second(ledger: Ledger, books: Books, key: Key, wire: Key, record: Record) -
         why = "its id is in use again"
         return Verdict(held=What.LATE_RESPONSE, why=why, name=name, record=use, edits=edits)
     shielded = ledger.policy.shield and books.issuer is Peer.CLIENT
-    if shielded and not books.requests.twin_in_flight(key):
+    if shielded and not books.requests.twin_is_live(key):
         why = "the request has been answered"
         return Verdict(held=What.UNASKED_ANSWER, why=why, name=name, record=record, edits=edits)
     if not isinstance(record, Use):
@@ -168,7 +168,7 @@ def _second(ledger: Ledger, books: Books, key: Key, wire: Key, record: Record) -
 
 def _unasked(ledger: Ledger, books: Books, key: Key | None) -> Verdict:
     """An answer that answers nothing we know of."""
-    certain = key is None or not (books.unsure or books.requests.twin_in_flight(key))
+    certain = key is None or not (books.unsure or books.requests.twin_is_live(key))
     if ledger.policy.shield and books.issuer is Peer.CLIENT and certain:
         return Verdict(held=What.UNASKED_ANSWER, why=_NOBODY, name=key)
     return FORWARD

@@ -65,6 +65,7 @@ def request(
     # An older answer that still waits in our queue is not this request's.
     since = 0 if state is State.ABSENT else books.mark()
     requests.forget(key)
+    requests.newest.pop(key, None)  # from now on the id means this use
     if tokens or since:
         use = Use(key, (now, method), tokens)
         use.since = since
@@ -94,11 +95,16 @@ def _share(ledger: Ledger, books: Books, use: Use, body: bytes) -> Verdict | Non
     if not _last(body, _ID):
         return None
     step = ledger.table[use.state, Event.REQUEST]
+    assert use.name is not None
+    older = books.requests.ended.get(use.name)
+    spent = set() if older is None else set(_names_of_tokens(older))
     wires = {read_key(raw): wire for wire, raw in (use.respelled or {}).items()}
     edits: list[Edit] = [(_ID, spell(use.wire))]
     tokens: list[Key] = []
-    for path, token, _ in _carried(ledger, body):
+    for path, token, raw in _carried(ledger, body):
         wire = wires.get(token)
+        if wire is None and (token in spent or books.fresh.issued(token)):
+            wire = _respell(books, use, raw, token)
         tokens.append(token if wire is None else wire)
         if wire is not None:
             edits.append((path, spell(wire)))
@@ -132,10 +138,8 @@ def _alias(
     tokens: list[Key] = []
     for path, token, raw in _carried(ledger, body):
         if token in spent or books.fresh.issued(token):
-            wire = books.fresh.issue(token)
-            use.respelled = {**(use.respelled or {}), wire: raw}
-            edits.append((path, spell(wire)))
-            token = wire
+            token = _respell(books, use, raw, token)
+            edits.append((path, spell(token)))
         tokens.append(token)
     use.tokens = tuple(tokens)
     for old in older:
@@ -144,6 +148,13 @@ def _alias(
     ledger.translates = True
     books.tokens.claim(use)
     return Verdict(edits=tuple(edits), name=key, record=use, aliased=True)
+
+
+def _respell(books: Books, use: Use, raw: bytes, token: Key) -> Key:
+    """A fresh token of ``use`` in the place of ``token``, which is spelled ``raw``."""
+    wire = books.fresh.issue(token)
+    use.respelled = {**(use.respelled or {}), wire: raw}
+    return wire
 
 
 def _names_of_tokens(use: Use) -> list[Key]:

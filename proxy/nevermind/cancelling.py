@@ -70,10 +70,11 @@ def _names_a_client_request(ledger: Ledger, key: Key) -> Verdict | None:
     MCP 2026-07-28 lets a server end a ``subscriptions/listen`` so (patterns/
     cancellation); older servers cancel other client requests by habit.
     """
-    client = ledger.books[Peer.CLIENT]
-    own = ledger.books[Peer.SERVER].requests.locate(key)
+    client, server = ledger.books[Peer.CLIENT], ledger.books[Peer.SERVER]
+    own = _meant(server, key)
     found = client.requests.locate(key)
-    if found is not None and found[0] != key and own is not None and own[0] == key:
+    exactly = own is not None and (own[0] == key or server.requests.newest_use(key) is not None)
+    if found is not None and found[0] != key and exactly:
         found = None  # exact first, coerced second
     if found is not None and client.requests.is_live(found[0]):
         record = found[2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nevermind.ids import Key
+from nevermind.ids import Key, read_key
 from nevermind.ledger import FORWARD, Ledger, Verdict
 from nevermind.notes import What
 from nevermind.peers import Peer
@@ -39,7 +39,7 @@ def progress(ledger: Ledger, sender: Peer, token: Key | None) -> Verdict:
     return Verdict(
         held=What.LATE_PROGRESS if cancelled or superseded else What.STALE_PROGRESS,
         why="the request was cancelled" if cancelled else "the request has been answered",
-        name=token,
+        name=token if spelling is None else read_key(spelling),
         record=record,
         edits=edits,
     )

@@ -45,14 +45,22 @@ class Tokens:
         if use.cancelled_at is None and use.name is None:
             keep = (use.asked, use.method)
         for token in use.tokens:
-            if not self._disown(token, use):
-                self._ended.put(token, keep)
+            owners = self._live.get(token)
+            if owners is None:
+                # It ended before, as answered; or the token is a task's by now.
+                if token in self._ended:
+                    self._ended.put(token, keep)
+            elif use in owners:
+                del owners[use]
+                if not owners:
+                    del self._live[token]
+                    self._ended.put(token, keep)
 
     def release(self, use: Use) -> None:
-        """``use`` created a task: its tokens live on and are unknown to us."""
+        """``use`` created a task: its tokens live on, and are nobody's from now on."""
         for token in use.tokens:
-            if not self._disown(token, use):
-                self._ended.pop(token)
+            self._live.pop(token, None)
+            self._ended.pop(token)
             if use.respelled and token in use.respelled:
                 self._tasks.put(token, use.respelled[token])
 
@@ -94,13 +102,3 @@ class Tokens:
             return True, next(reversed(owners))
         record = self._ended.get(token)
         return None if record is None else (False, record)
-
-    def _disown(self, token: Key, use: Use) -> bool:
-        """Take ``use`` out of the live owners; whether others remain."""
-        owners = self._live.get(token)
-        if owners is None:
-            return False
-        owners.pop(use, None)
-        if not owners:
-            del self._live[token]
-        return bool(owners)

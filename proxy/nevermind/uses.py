@@ -99,15 +99,26 @@ class Requests:
     ``remember`` bounds the ended ids (tombstones and settled ones) and the
     answered ones; see ``Generations``.  Live ones are never evicted, nor is a
     tombstone while a fresh wire id for it is live (its key is in ``pinned``) or an
-    answer of ours to it is unsent.
+    answer of ours to it is unsent.  ``cancelled`` are the live ones that are
+    cancelled and owed an answer.
     ``newest`` leads from an issuer's id to its newest use under a fresh id.
     """
 
-    __slots__ = ("_sweep_at", "answered", "ended", "live", "newest", "pinned", "plain")
+    __slots__ = (
+        "_sweep_at",
+        "answered",
+        "cancelled",
+        "ended",
+        "live",
+        "newest",
+        "pinned",
+        "plain",
+    )
 
     def __init__(self, remember: int) -> None:
         self.plain: dict[Key, Asked] = {}
         self.live: dict[Key, Use] = {}
+        self.cancelled: set[Key] = set()
         self.pinned: set[Key] = set()
         self.ended: Generations[Key, Use] = Generations(remember, keep=self._is_pinned)
         self.answered: Generations[Key, Record] = Generations(remember)
@@ -160,6 +171,11 @@ class Requests:
     def twin_in_flight(self, key: Key) -> bool:
         """Whether the twin of ``key`` is in flight: it may be the one that is meant."""
         other = twin(key)
+        return other is not None and self.is_live(other) and other not in self.cancelled
+
+    def twin_is_live(self, key: Key) -> bool:
+        """Whether the twin of ``key`` waits for an answer, cancelled or not."""
+        other = twin(key)
         return other is not None and self.is_live(other)
 
     def newest_use(self, name: Key) -> Use | None:
@@ -185,6 +201,7 @@ class Requests:
         """Put ``use`` where ``state`` belongs, and nowhere else."""
         wire = use.wire
         self.live.pop(wire, None)
+        self.cancelled.discard(wire)
         self.ended.pop(wire)
         self.answered.pop(wire)
         use.state = state
@@ -194,6 +211,8 @@ class Requests:
             self.answered.put(wire, use)
         else:
             self.live[wire] = use
+            if state is State.CANCELLED:
+                self.cancelled.add(wire)
         if use.name is not None and self.newest.get(use.name) is use:
             if wire in self.live:
                 self.pinned.add(use.name)
@@ -216,9 +235,15 @@ class Requests:
         self.answered.pop(key)
 
     def forget_ended(self) -> None:
-        """Forget every tombstone and answered id, pinned tombstones excepted."""
+        """Forget every tombstone and answered id, pinned tombstones excepted.
+
+        And every cancelled id that is owed an answer: it may be owed two by now.
+        """
         self.ended.clear()
         self.answered.clear()
+        for key in self.cancelled:
+            del self.live[key]
+        self.cancelled.clear()
 
     def live_count(self) -> int:
         """How many ids wait for an answer."""

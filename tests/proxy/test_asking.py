@@ -187,11 +187,38 @@ class TestReuse:
         use = court.alias(7, asker)
         assert (use.uses, use.state, use.tokens) == (3, State.AMBIGUOUS, (token, "u"))
 
+    def test_sharing_with_the_old_uses_token(self, asker: Peer) -> None:
+        """It is told from that one's."""
+        court = reused(asker, token="t")
+        seen(court, asker, call(7))
+        _, token = seen(court, asker, call(7, token="t"))
+        assert token != "t"
+        assert seen(court, asker, call(7, token="t"))[1] == token
+        assert court.sent(asker.other, progress(spell(token or 0))) == progress("t")
+        assert court.sent(asker.other, progress("t")) is What.LATE_PROGRESS
+
+    def test_sharing_when_the_old_use_is_forgotten(self, asker: Peer) -> None:
+        """``--id-reuse forward`` comes too late for that one, say."""
+        court = reused(asker, token="t")
+        wire, _ = seen(court, asker, call(7))
+        court.books(asker).requests.forget(7)
+        assert seen(court, asker, call(7, token="t")) == (wire, "t")
+
     def test_sharing_without_tokens(self, asker: Peer) -> None:
         """Nothing but the id is replaced."""
         court = reused(asker)
         wire, _ = seen(court, asker, call(7))
         assert seen(court, asker, call(7)) == (wire, None)
+
+    def test_when_the_tombstone_is_gone(self, asker: Peer) -> None:
+        """The id is its own again, and means this use, not the one under a fresh id."""
+        court = reused(asker)
+        wire, _ = seen(court, asker, call(7))
+        court.hear(asker.other, answer(spell(wire)))
+        court.books(asker).requests.ended.pop(7)
+        assert court.hear(asker, call(7)) is FORWARD
+        assert court.hear(asker, cancel(7)).effective
+        assert court.state(7, asker) is State.TOMBSTONE
 
     def test_forwarding_instead(self, asker: Peer) -> None:
         """``--id-reuse forward``: the new request takes the id over."""

@@ -341,6 +341,27 @@ class TestServersCancelForTheClient:
         court.books().forget()
         assert court.sent(Peer.SERVER, cancel(wire)) is What.REDUNDANT_CANCEL
 
+    def test_of_a_fresh_id_that_is_both_peers(self) -> None:
+        """The same number was given to each: the server knows only the client's."""
+        court = asked(Peer.CLIENT, 7)
+        court.server(call(8))
+        for say, one in ((court.client, 7), (court.server, 8)):
+            say(cancel(one))
+            say(call(one))
+        wire = spell(court.alias(7).wire)
+        assert court.alias(8, Peer.SERVER).wire == court.alias(7).wire
+        assert court.sent(Peer.SERVER, cancel(wire)) == cancel(7)
+        assert court.sent(Peer.SERVER, cancel(8)) == cancel(wire)
+
+    def test_of_its_own_use_under_a_fresh_id(self) -> None:
+        """Its own comes first, under whatever id it travels."""
+        court = asked(Peer.CLIENT, "8")
+        court.server(call(8))
+        court.server(cancel(8))
+        court.server(call(8))
+        wire = spell(court.alias(8, Peer.SERVER).wire)
+        assert court.sent(Peer.SERVER, cancel(8)) == cancel(wire)
+
     def test_of_a_number_in_a_range_of_ours(self) -> None:
         """That the client itself has asked about."""
         court = asked(Peer.CLIENT, 7)

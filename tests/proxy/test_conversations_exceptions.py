@@ -124,7 +124,6 @@ class TestTasks:
             worker.passes(progress("t"), answer(1)),
         )
 
-    @pytest.mark.xfail(reason="the session is stricter here")
     @pytest.mark.parametrize("cancelled", [True, False])
     def test_another_request_carried_the_token_too(
         self, asker: End, worker: End, cancelled: bool

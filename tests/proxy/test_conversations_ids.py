@@ -306,7 +306,6 @@ class TestWhatCouldNotBeTracked:
             worker.loses(LATE, answer(3)),
         )
 
-    @pytest.mark.xfail(reason="the session is stricter here")
     @both_ways
     def test_where_an_answer_is_owed(self, asker: End, worker: End) -> None:
         """The array may hold a second use of the cancelled id: both are owed their answers."""

@@ -195,7 +195,6 @@ class TestFreshIds:
             asker << progress("t"),
         )
 
-    @pytest.mark.xfail(reason="the session is laxer here")
     def test_a_further_use_with_the_old_uses_token(self, asker: End, worker: End) -> None:
         """Also where the use that it shares the fresh id with carried none."""
         play(
@@ -323,7 +322,6 @@ class TestFreshIds:
             worker.loses(LATE, answer(1)),
         )
 
-    @pytest.mark.xfail(reason="the session takes it for a repeat")
     def test_a_cancel_of_the_newest_use_after_forgetting(self, asker: End, worker: End) -> None:
         """An issuer's id means its newest use, whatever older ones are still remembered."""
         play(
@@ -455,7 +453,7 @@ class TestSubscriptions:
 
     @pytest.mark.parametrize(
         "ask",
-        [listen, pytest.param(call, marks=pytest.mark.xfail(reason="the session is laxer here"))],
+        [listen, call],
     )
     def test_both_peers_have_fresh_ids(self, ask: Callable[[Spelling], bytes]) -> None:
         """There are two counters: one number may stand for both, and this is the client's."""
@@ -511,7 +509,6 @@ class TestLog:
             Event.DROP,
         ]
 
-    @pytest.mark.xfail(reason="the note has the fresh token")
     def test_so_do_those_of_progress(self) -> None:
         """Its token, as the issuer wrote it."""
         play(

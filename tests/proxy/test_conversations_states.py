@@ -234,7 +234,6 @@ class TestOwed:
             dialect=OWED,
         )
 
-    @pytest.mark.xfail(reason="the session is laxer here")
     @pytest.mark.parametrize(("one", "other"), [(7, "7"), ("7", 7)])
     def test_coerced_second(self, asker: End, worker: End, one: Spelling, other: Spelling) -> None:
         """The cancel under the other type means the only candidate, and so does its repeat."""

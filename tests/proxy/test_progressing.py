@@ -116,6 +116,14 @@ class TestTranslation:
         court.hear(asker, cancel(7))
         assert court.sent(asker.other, progress(spell(fresh))) == progress("t")
 
+    def test_people_know_the_token_as_its_issuer_wrote_it(self, asker: Peer) -> None:
+        """Whatever it is on the wire."""
+        court = self.twice(asker)
+        [fresh] = court.alias(7, asker).tokens
+        court.hear(asker, cancel(7))
+        verdict = court.hear(asker.other, progress(spell(fresh)))
+        assert (verdict.held, verdict.name) == (What.LATE_PROGRESS, "t")
+
     def test_a_coerced_fresh_token(self, asker: Peer) -> None:
         """It is still ours."""
         court = self.twice(asker, token=3)

@@ -108,11 +108,12 @@ class TestOwners:
         assert tokens.look_up("u") == (True, live)
 
     def test_ending_twice(self) -> None:
-        """An answer after the cancel: the record stays."""
+        """An answer that was taken back: it is cancelled after all."""
         tokens = Tokens(10)
         use = carrier(tokens, "t")
-        cancel(tokens, use)
         tokens.end(use)
+        assert tokens.look_up("t") == (False, (0.5, "x"))
+        cancel(tokens, use)
         assert tokens.look_up("t") == (False, use)
 
 
@@ -156,12 +157,17 @@ class TestTasks:
         assert tokens.look_up("u") is None
         assert tokens.task_spelling("t") is None
 
-    def test_others_keep_their_claim(self) -> None:
-        """The token is still theirs."""
+    def test_others_lose_their_claim(self) -> None:
+        """Their end does not end the task's progress; a new request may carry it again."""
         tokens = Tokens(10)
         first, second = carrier(tokens, "t"), carrier(tokens, "t", wire=2)
         tokens.release(first)
-        assert tokens.look_up("t") == (True, second)
+        assert tokens.look_up("t") is None
+        cancel(tokens, second)
+        assert tokens.look_up("t") is None
+        third = carrier(tokens, "t", wire=3)
+        cancel(tokens, second)
+        assert tokens.look_up("t") == (True, third)
 
     def test_a_fresh_token_is_translated_on(self) -> None:
         """For as long as the task's progress may come; by its twin too."""

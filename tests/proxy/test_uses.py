@@ -97,6 +97,18 @@ class TestFind:
         requests.forget_ended()
         assert [requests.find(key) is None for key in range(4)] == [True, True, False, False]
 
+    def test_forgetting_what_is_owed_an_answer(self) -> None:
+        """It may be owed two by now; what is in flight stays."""
+        requests = Requests(10)
+        for key, state in enumerate((State.CANCELLED, State.CANCELLED, State.IN_FLIGHT)):
+            use_of(requests, key, state)
+        again = requests.live[1]
+        requests.move(again, State.AMBIGUOUS)
+        requests.forget_ended()
+        assert [requests.find(key) is None for key in range(3)] == [True, False, False]
+        requests.forget_ended()
+        assert requests.live_count() == 2
+
 
 class TestTwins:
     """``7`` and ``"7"`` are two, but one may stand in for the other."""
@@ -126,6 +138,16 @@ class TestTwins:
         assert not requests.twin_in_flight("7")
         assert not requests.twin_in_flight("8")
         assert not requests.twin_in_flight("x")
+
+    def test_a_cancelled_twin(self) -> None:
+        """It is not in flight, but waits for an answer."""
+        requests = Requests(10)
+        use = use_of(requests, 7, State.CANCELLED)
+        assert not requests.twin_in_flight("7")
+        assert requests.twin_is_live("7")
+        requests.move(use, State.SETTLED)
+        assert not requests.twin_is_live("7")
+        assert not requests.twin_is_live("x")
 
 
 class TestKnowsAny:
