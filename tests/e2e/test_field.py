@@ -16,16 +16,16 @@ from e2e.harness.field_cases import FOLDER, FieldCase, Said, load_cases
 from e2e.harness.field_player import conversation_for, play
 
 CASES = load_cases()
+OVER_STDIO = [case for case in CASES if case.later is None and case.framing != "websocket"]
 PLAYED = [
     pytest.param(case, options, id=f"{case.id} {options}".strip())
-    for case in CASES
-    if case.later is None
+    for case in OVER_STDIO
     for options in case.variants
 ]
 FILTERED = [
     pytest.param(case, id=case.id)
-    for case in CASES
-    if case.later is None and any(isinstance(s, Said) and s.arrow.is_drop for s in case.wire)
+    for case in OVER_STDIO
+    if any(isinstance(s, Said) and s.arrow.is_drop for s in case.wire)
 ]
 
 

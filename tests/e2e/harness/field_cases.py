@@ -113,10 +113,12 @@ VARIANT = re.compile(r" +(--.*): (-->|--x|<--|x--)")
 
 
 def framed(text: bytes, framing: str) -> bytes:
-    """A message as it goes over the pipe."""
+    """A message as it goes over the pipe, or by itself."""
     match framing:
         case "lines":
             return text + b"\n"
+        case "websocket":
+            return text
         case "content-length":
             return b"Content-Length: %d\r\n\r\n%b" % (len(text), text)
         case _:
