@@ -219,7 +219,8 @@ class Judge:
             can = self.oracle.may_be_retracted(message)
             verdict.answers.answer = item if can else None
             verdict.answers.more_answers = []
-            item.coerced = key_of(message.value(("id",)) or b"") != verdict.answers.wire
+            coerced = key_of(message.value(("id",)) or b"") != verdict.answers.wire
+            item.corner = coerced or not line.endswith(b"\n")
         if verdict.answers_again is not None:
             verdict.answers_again.more_answers.append(item)
         verdict.passed()

@@ -128,7 +128,8 @@ class Cancels(Rules):
             return passing
         passing.passed = effect if certain else forgotten
         laxer = "owedtwin" in DISPUTED and self.dialect.answer_owed and key_of(value) != entry.own
-        either = passing if entry.task or laxer or not certain else None
+        unsure = entry.task or entry.taken_back or laxer or not certain
+        either = passing if unsure else None
         whats = {What.REDUNDANT_CANCEL} | ({What.ABSORBED_CANCEL} if absorbed else set())
         return self.hold(message, whats, effect, either=either, side=sender, key=entry.own)
 
@@ -141,16 +142,17 @@ class Cancels(Rules):
             return
         if issuer is Peer.CLIENT and self.dialect.uncancellable & set(entry.methods[-1:]):
             return
-        coerced |= answer.coerced
-        certain = self.sides[issuer].known(entry) is Known.YES and not coerced
+        corner = coerced or answer.corner
+        certain = self.sides[issuer].known(entry) is Known.YES and not corner
         others = [item for item in entry.more_answers if item.left and not self.is_queued(item)]
         late = others if "second" in DISPUTED and others else [answer]
         if late == [answer] and (answer.taken or (not certain and self.is_queued(answer))):
-            return  # begun; or evicted, or coerced: corners that may be met by a simpler rule
+            return  # begun; or evicted, coerced, unterminated: corners with simpler rules
         for item in late:
             item.retracted = True
             entry.answers_seen += 1
             self.held.append(Held(frozenset({What.LATE_RESPONSE}), issuer, entry.own))
+        entry.taken_back = self.policy.redundant_cancel is Fate.FORWARD
         entry.state = State.CANCELLED
         entry.since = self.sides[issuer].tick()
 

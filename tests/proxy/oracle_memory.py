@@ -52,7 +52,7 @@ class Item:
     data: bytes
     taken: int = 0
     retracted: bool = False
-    coerced: bool = False
+    corner: bool = False
 
     @property
     def left(self) -> bytes:
@@ -76,6 +76,7 @@ class Entry:
     tokens: set[Key] = field(default_factory=set)
     ambiguous: bool = False
     task: bool = False
+    taken_back: bool = False
     answers_passed: int = 0
     first_passed: bool = False
     error_passed: bool = False
