@@ -23,7 +23,6 @@ from nevermind.shell.spawn import (
     CannotStart,
     environment_as_found,
     locate,
-    widen,
 )
 
 NEVER = float("inf")
@@ -119,9 +118,9 @@ class Children:
         finally:
             os.close(their_stdin)
             os.close(their_stdout)
-        for fd in (stdin, stdout):
-            os.set_blocking(fd, False)
-            widen(fd)
+        # not widened: a user's pipes share a budget, which hundreds of sessions would use up
+        os.set_blocking(stdin, False)
+        os.set_blocking(stdout, False)
         child = self._living[process.pid] = Child(process, stdin, stdout)
         return child
 

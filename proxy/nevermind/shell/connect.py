@@ -5,6 +5,7 @@ The counterpart of ``relay``, which starts the server.
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -97,6 +98,7 @@ async def _carry(
             grace=options.grace,
             patience=math.inf,
         )
+        gc.freeze()  # what has been imported is here to stay
         await exchange.run()
         goodbye = exchange.goodbyes[Peer.SERVER]
         if not code and goodbye is not None and not goodbye.orderly:

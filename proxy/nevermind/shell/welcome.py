@@ -21,7 +21,7 @@ from nevermind.shell.children import Children
 from nevermind.shell.dialing import CannotConnect, dial, take_over
 from nevermind.shell.exchange import Exchange
 from nevermind.shell.journal import Journal
-from nevermind.shell.reception import receive_request, refuse
+from nevermind.shell.reception import PATIENCE, receive_request, refuse
 from nevermind.shell.serve import Service
 from nevermind.shell.serve_options import ServeOptions
 from nevermind.shell.spawn import CannotStart
@@ -224,7 +224,7 @@ async def _secure(
 ) -> trio.SSLStream[trio.SocketStream] | None:
     """``stream`` under TLS; None if there was no handshake in time."""
     secured = trio.SSLStream(stream, context, server_side=True, https_compatible=True)
-    with trio.move_on_after(10):
+    with trio.move_on_after(PATIENCE):
         try:
             await secured.do_handshake()
         except trio.BrokenResourceError:

@@ -76,6 +76,14 @@ class TestSessions:
             for n in range(8):
                 assert json.loads(host.recv(timeout=PATIENCE))["result"] == [text, n]
 
+    def test_pings_are_answered_while_the_server_takes_nothing(self) -> None:
+        with Listening("--grace", "0.1") as proxy, proxy.call() as host:
+            host.send('{"jsonrpc":"2.0","id":1,"method":"stall"}')
+            for n in range(3):
+                body = "x" * 1_000_000
+                host.send(f'{{"jsonrpc":"2.0","id":{n + 2},"method":"echo","params":["{body}"]}}')
+                assert host.ping().wait(PATIENCE)
+
     def test_a_message_in_fragments_is_one(self) -> None:
         with Listening() as proxy, proxy.call() as host:
             host.send(iter(['{"jsonrpc":"2.0","id":1,', '"method":"echo",', '"params":[1]}']))
