@@ -160,6 +160,7 @@ class TestFastWay:
             b'{"id":5}',
             b'{"id":3}',
             error(3),
+            task(3),
             b'{"id":5,"method":"x","error":null}',
         ],
     )

@@ -156,6 +156,12 @@ class TestTail:
         )
         assert Tail(b"x").excerpt() == b"{}"
 
+    def test_whether_it_ends_like_an_object(self) -> None:
+        """Else it was none."""
+        assert Tail(b'x"}\r\n').closes
+        assert not Tail(b'x"').closes
+        assert not Tail(b"").closes
+
     def test_an_object_that_closes_it(self) -> None:
         """Then no id follows."""
         assert Tail(b'x"}}').closes_a_member

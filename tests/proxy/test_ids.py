@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nevermind.ids import LONGEST, Key, read_key, read_string, twin
+from nevermind.ids import LONGEST, Key, read_key, read_string, shown, spell, twin
 
 WHOLE = [
     (b"7", 7),
@@ -120,6 +120,24 @@ def test_a_number_is_expanded_or_not_by_its_value() -> None:
     edge = LONGEST - 1
     assert read_key(b"1e%d" % edge) == 10**edge == read_key(b"1" + b"0" * edge)
     assert read_key(b"1e%d" % LONGEST) == (1, "1", LONGEST) == read_key(b"0.1e%d" % (LONGEST + 1))
+
+
+@pytest.mark.parametrize(
+    ("key", "raw", "told"),
+    [
+        (7, b"7", 7),
+        (-(10**30), b"-1000000000000000000000000000000", -(10**30)),
+        ("a", b'"a"', "a"),
+        ('\u00e9"\ud800', b'"\\u00e9\\"\\ud800"', '\u00e9"\ud800'),
+        ((1, "12", 5001), b"12e5001", "12e5001"),
+        ((-1, "1", 5000), b"-1e5000", "-1e5000"),
+    ],
+)
+def test_a_key_can_be_spelled(key: Key, raw: bytes, told: int | str) -> None:
+    """In one way for each value; it is read as the same, and told to people as it is."""
+    assert spell(key) == raw
+    assert read_key(raw) == key
+    assert shown(key) == told
 
 
 def test_twins_spell_the_same_integer() -> None:

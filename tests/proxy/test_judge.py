@@ -478,6 +478,13 @@ class TestOurOwnMessages:
         assert bench.server(answer(own)) is None
         assert bench.judge.dropped == {What.LATE_RESPONSE: 1, What.SWALLOWED_ANSWER: 1}
 
+    def test_what_has_nothing_to_do_with_it(self) -> None:
+        """A cancel of somebody's, an answer to nobody."""
+        bench = Bench(Policy(answer_cancelled=10.0))
+        assert bench.client(cancel(9)) == cancel(9)
+        assert bench.server(answer(9)) == answer(9)
+        assert bench.said(CLIENT) == b""
+
     def test_an_id_that_cannot_be_tracked(self) -> None:
         """It has no clock."""
         bench = Bench(Policy(timeout=10.0))

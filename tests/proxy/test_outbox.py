@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -148,6 +149,40 @@ class TestTakingBack:
         assert [one.number for one in waiting(outbox)] == [0, 3]
         outbox.wrote(6)
         assert [one.number for one in waiting(outbox)] == [3]
+
+    def test_pieces_of_what_has_arrived_whole(self) -> None:
+        """They become one part, if nothing of it is gone."""
+        outbox = filled(b"one\n")
+        for piece in (b"tw", b"o", b"\n"):
+            outbox.append_piece(piece)
+        outbox.append(b"three\n")
+        outbox.join_pieces()
+        assert [one.part for one in waiting(outbox) if one.part] == [b"one\n", b"two\n", b"three\n"]
+        assert (content(outbox), outbox.pending, outbox.end) == (b"one\ntwo\nthree\n", 14, 5)
+        outbox.replace(1, b"")
+        assert content(outbox) == b"one\nthree\n"
+        outbox.join_pieces()
+
+    @pytest.mark.parametrize("gone", [1, 2, 3])
+    def test_pieces_that_have_begun_to_go(self, gone: int) -> None:
+        """They stay what they are."""
+        outbox = filled()
+        for piece in (b"tw", b"o\n"):
+            outbox.append_piece(piece)
+        outbox.wrote(gone)
+        outbox.join_pieces()
+        outbox.append(b"three\n")
+        assert [one.part for one in waiting(outbox) if one.part == b"three\n"] == [b"three\n"]
+        assert content(outbox) == b"two\nthree\n"[gone:]
+
+    def test_pieces_with_something_between(self) -> None:
+        """They were of two messages."""
+        outbox = filled()
+        outbox.append_piece(b"on")
+        outbox.append(b"x")
+        outbox.append_piece(b"two\n")
+        outbox.join_pieces()
+        assert content(outbox) == b"onxtwo\n"
 
     def test_a_part_is_replaced(self) -> None:
         """By a shorter one."""

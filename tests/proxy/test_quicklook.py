@@ -174,6 +174,23 @@ class TestBlocks:
         """It spoils the block."""
         assert questions(call(7), line, call(8)) is None
 
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            (call(7) + call(8), note()),
+            (call(7) + b"," + call(8), note()),
+            (call(7) + b"],[" + call(8), note()),
+            (call(7) + b"],\n[" + call(8), note()),
+            (call(7), b"", note()),
+            (b'{"id":7,', b'"method":"x"}'),
+            (b'{"id":7,"method":"', b'"}'),
+            (b"",),
+        ],
+    )
+    def test_lines_that_do_not_hold_one_message_each(self, lines: tuple[bytes, ...]) -> None:
+        """They spoil the block."""
+        assert questions(*lines) is None
+
     def test_questions_of_a_dialect_without_tokens(self) -> None:
         """There are none to see."""
         assert questions(call(7, token="t"), dialect=PLAIN) == 1
