@@ -368,7 +368,7 @@ def outcome(wire: Wire, turns: list[Turn], cuts: list[int]) -> Iterator[object]:
     yield wire.session.statistics()
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(POLICIES, st.sampled_from([MCP, OWED]), TURNS, st.lists(st.integers(0, 2000), max_size=3))
 def test_generated_traffic(
     policy: Policy, dialect: Dialect, turns: list[Turn], cuts: list[int]

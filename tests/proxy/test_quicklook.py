@@ -69,7 +69,7 @@ def answers(*lines: bytes, dialect: Dialect = MCP) -> int | None:
 class TestOne:
     """A message by itself."""
 
-    @settings(max_examples=150)
+    @settings(max_examples=100)
     @given(dialect=st.sampled_from(DIALECTS), body=messages())
     def test_any_message(self, dialect: Dialect, body: bytes) -> None:
         """Is told as the careful look tells it."""
