@@ -206,6 +206,8 @@ def refuses_newcomers(port: int) -> bool:
             socket.create_connection(("127.0.0.1", port)).close()
         except ConnectionRefusedError:
             return True
+        except ConnectionResetError:
+            continue  # it came in the very moment in which the door was closed
     return False
 
 
