@@ -6,13 +6,14 @@ given out by then, so it becomes bytes only when it is said.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
 from nevermind.dialects import MCP, Dialect
 from nevermind.peers import Peer
 from nevermind.policy import (
+    REMEMBER,
     Fate,
     FirstCancel,
     IdReuse,
@@ -22,7 +23,8 @@ from nevermind.policy import (
 )
 from proxy import messages as say
 from proxy.oracle import Oracle
-from proxy.oracle_memory import DISPUTED
+from proxy.oracle_memory import Side, State
+from proxy.oracle_reading import key_of
 
 SPELLINGS: dict[bytes, tuple[bytes, ...]] = {
     b"1": (b"1", b"1", b"1", b"1.0", b"10e-1"),
@@ -86,6 +88,8 @@ class Saying:
         odd = [entry.spellings[0] for entry in mine.entries if entry.own in mine.issued_ids]
         tokens = [spell_token(key) for key in sorted(theirs.issued_tokens)]
         named = self.name.spelled(fresh)
+        if self.mixes(mine):
+            return say.note(serial)
         match self.what:
             case "request":
                 token = None if self.token is None else self.token.spelled([])
@@ -116,10 +120,17 @@ class Saying:
                 return say.update(named)
             case "nobody":
                 return say.nobodys_error(null=bool(self.twist % 2))
-            case "opaque" | "mixed" if odd and "outlived" in DISPUTED:
-                return say.note(serial)
             case _:
                 return self.oddity(serial)
+
+    def mixes(self, mine: Side) -> bool:
+        """Two uses of an id, one of which can't be cancelled: which one is left, nobody knows."""
+        key = key_of(self.name.spelled([]))
+        entry = mine.newest(key) if key is not None else None
+        asks = self.what in ("request", "initialize")
+        if not asks or entry is None or entry.state not in (State.LIVE, State.CANCELLED):
+            return False
+        return ("initialize" in entry.methods) is not (self.what == "initialize")
 
     def cancel(self, dialect: Dialect, id: bytes, serial: int) -> bytes:
         """A cancel, now and then with an escaped name or a repeated key."""
@@ -237,7 +248,7 @@ def policies(dialect: Dialect) -> st.SearchStrategy[Policy]:
     late = list(LateResponse) if mcp else [LateResponse.FIRST, LateResponse.FORWARD]
     usual_fate = Fate.DROP if mcp else Fate.FORWARD
     fate = st.sampled_from((usual_fate, usual_fate, *Fate))
-    return st.builds(
+    drawn = st.builds(
         Policy,
         cancel=st.sampled_from((FirstCancel.FORWARD, *FirstCancel)),
         late_response=st.sampled_from((usual, usual, usual, *late)),
@@ -251,3 +262,9 @@ def policies(dialect: Dialect) -> st.SearchStrategy[Policy]:
         live_limit=st.sampled_from((262_144, 262_144, 262_144, 3)),
         queue_limit=st.sampled_from((1 << 24, 1 << 24, 500)),
     )
+    return drawn.map(one_bound_at_a_time)
+
+
+def one_bound_at_a_time(policy: Policy) -> Policy:
+    """Whether a forgotten id counts against the live bound can't be seen."""
+    return policy if policy.live_limit > MANY else replace(policy, remember=REMEMBER)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from nevermind.dialects import MCP, Dialect
 from nevermind.notes import Diverted, Event, Note, What
@@ -218,11 +218,8 @@ class Judge:
         if verdict.answers is not None and message is not None:
             can = self.oracle.may_be_retracted(message)
             verdict.answers.answer = item if can else None
-            verdict.answers.more_answers = []
             coerced = key_of(message.value(("id",)) or b"") != verdict.answers.wire
             item.corner = coerced or not line.endswith(b"\n")
-        if verdict.answers_again is not None:
-            verdict.answers_again.more_answers.append(item)
         verdict.passed()
         return end
 
@@ -283,7 +280,10 @@ class Judge:
             actual, expected = self.content(peer), self.expected(peer)
             begun = actual[len(expected) :]
             if not actual.startswith(expected) or not self.rest[peer.other].startswith(begun):
-                self.disagree(f"{peer.value} should have\n  {expected!r}\nand has\n  {actual!r}")
+                alike = (one == other for one, other in zip(expected, actual, strict=False))
+                same = sum(takewhile(bool, alike))
+                told = f"{expected[same:]!r}\nand has\n  {actual[same:]!r}"
+                self.disagree(f"{peer.value} should have, {same} bytes on,\n  {told}")
             full = len(actual) >= self.policy.queue_limit
             if self.session.may_read(peer.other) is full:
                 self.disagree(f"{len(actual)} bytes wait for {peer.value}: may_read is wrong")

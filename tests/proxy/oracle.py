@@ -15,7 +15,7 @@ from nevermind.policy import Fate, Noise
 from proxy.oracle_answers import Answers
 from proxy.oracle_asking import Asking
 from proxy.oracle_cancels import Cancels
-from proxy.oracle_memory import DISPUTED, Entry, Known, State
+from proxy.oracle_memory import Entry, Known, State
 from proxy.oracle_reading import (
     Kind,
     Message,
@@ -76,17 +76,17 @@ class Oracle(Asking, Answers, Cancels):
         translated = self.translate(message, (path, one_of([token.spelling])))
         passing = Verdict(translated if token.fresh else [message.raw])
         if token.released:
-            ended = token.others and not any(o.state is State.LIVE for o in token.others)
-            if "released" in DISPUTED and ended:
-                both = {What.LATE_PROGRESS, What.STALE_PROGRESS}
-                return self.hold(message, both, either=passing, side=sender.other)
             if token.fresh and token.shaky:
                 return self.hold(message, What.LATE_PROGRESS, either=passing, side=sender.other)
             return passing
         if any(owner.state is State.LIVE for owner in owners):
             return passing
         last = max(owners, key=lambda owner: owner.since)
-        return self.ended_progress(sender.other, message, last, passing)
+        verdict = self.ended_progress(sender.other, message, last, passing)
+        if token.shaky and verdict.parts is None:
+            # its id is remembered for a fresh id's sake, its token need not be
+            verdict.parts = passing.parts
+        return verdict
 
     def ended_progress(
         self, issuer: Peer, message: Message, last: Entry, passing: Verdict

@@ -98,9 +98,7 @@ class Answers(Rules):
             if side.may_have_asked:
                 return self.hold(message, What.UNASKED_ANSWER, either=either, key=entry.own)
             return self.hold(message, What.UNASKED_ANSWER, key=entry.own)
-        verdict = Verdict(self.back(message, entry))
-        verdict.answers_again = entry
-        return verdict
+        return Verdict(self.back(message, entry))
 
     def late_answer(self, sender: Peer, message: Message, entry: Entry, *, grace: bool) -> Verdict:
         """Tombstone: dropped as late, but for the switches, tasks, and what can't be told."""
@@ -141,6 +139,8 @@ class Answers(Rules):
             )
         if self.lets_pass(entry, error=error):
             return passing
+        if side.known(entry) is not Known.YES and self.policy.shield:
+            held.whats |= {What.UNASKED_ANSWER}
         if side.known(entry) is not Known.YES and not entry.fresh:
             held.parts, held.passed = [message.raw], lambda: setattr(entry, "gone", True)
         return held

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nevermind.peers import Peer
 from nevermind.policy import IdReuse
-from proxy.oracle_memory import DISPUTED, Entry, Known, Side, State
+from proxy.oracle_memory import Entry, Known, Side, State
 from proxy.oracle_reading import Key, Message, key_of
 from proxy.oracle_verdicts import Hole, Rules, Verdict, within_32_bits
 
@@ -39,11 +39,10 @@ class Asking(Rules):
     def is_too_many(self, side: Side, own: Key, standing: Entry | None) -> bool:
         """It would be one more live id than is tracked.
 
-        A further use of a live id is none, and a tombstoned id must be dealt with in any case:
-        untracked, its answer would be taken for the old one.
+        A further use of a live id is none, and what is remembered of an id must be dealt with in
+        any case: untracked, its answer would be taken for the old one.
         """
-        known = standing is not None and standing.state is not State.ANSWERED
-        known = known or own in side.issued_ids or side.live_fresh(own) is not None
+        known = standing is not None or own in side.issued_ids or side.live_fresh(own) is not None
         return not known and sum(map(self.joins, side.entries)) >= self.policy.live_limit
 
     def untracked(self, side: Side, message: Message) -> Verdict:
@@ -171,7 +170,7 @@ class Asking(Rules):
         def fits(seen: bytes) -> bool:
             new = key_of(seen)
             if seen == value:
-                return not must or (shared is not None and "shared" in DISPUTED)
+                return not must
             if not older or key is None or new is None or new[0] != key[0]:
                 return False
             known = side.tokens.get(new)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from nevermind.notes import What
 from nevermind.peers import Peer
 from nevermind.policy import Fate, FirstCancel, LateResponse
-from proxy.oracle_memory import DISPUTED, Entry, Known, State
+from proxy.oracle_memory import Entry, Known, State
 from proxy.oracle_reading import Key, Message, key_of, twin_of
 from proxy.oracle_verdicts import Held, Hole, Rules, Verdict, nothing, one_of
 
@@ -50,13 +50,7 @@ class Cancels(Rules):
             if entry is None and key in client.issued_ids:
                 return self.nobody_else_used(message, What.REDUNDANT_CANCEL, Peer.CLIENT)
             return None
-        parts = self.translate(
-            message,
-            (
-                self.dialect.cancel_id,
-                one_of([*named.spellings, *([named.wire_bytes] if "foreign" in DISPUTED else [])]),
-            ),
-        )
+        parts = self.translate(message, (self.dialect.cancel_id, one_of(named.spellings)))
         passing = Verdict(parts if named.fresh else [message.raw])
         if named.state is State.LIVE and self.dialect.subscriptions & set(named.methods):
             return passing
@@ -127,10 +121,11 @@ class Cancels(Rules):
             passing.passed = effect
             return passing
         passing.passed = effect if certain else forgotten
-        laxer = "owedtwin" in DISPUTED and self.dialect.answer_owed and key_of(value) != entry.own
-        unsure = entry.task or entry.taken_back or laxer or not certain
+        unsure = entry.task or entry.taken_back or not certain
         either = passing if unsure else None
         whats = {What.REDUNDANT_CANCEL} | ({What.ABSORBED_CANCEL} if absorbed else set())
+        if not certain and self.policy.shield:
+            whats.add(What.UNKNOWN_CANCEL)
         return self.hold(message, whats, effect, either=either, side=sender, key=entry.own)
 
     def retract(self, issuer: Peer, entry: Entry, *, coerced: bool) -> None:
@@ -144,14 +139,11 @@ class Cancels(Rules):
             return
         corner = coerced or answer.corner
         certain = self.sides[issuer].known(entry) is Known.YES and not corner
-        others = [item for item in entry.more_answers if item.left and not self.is_queued(item)]
-        late = others if "second" in DISPUTED and others else [answer]
-        if late == [answer] and (answer.taken or (not certain and self.is_queued(answer))):
+        if answer.taken or (not certain and self.is_queued(answer)):
             return  # begun; or evicted, coerced, unterminated: corners with simpler rules
-        for item in late:
-            item.retracted = True
-            entry.answers_seen += 1
-            self.held.append(Held(frozenset({What.LATE_RESPONSE}), issuer, entry.own))
+        answer.retracted = True
+        entry.answers_seen += 1
+        self.held.append(Held(frozenset({What.LATE_RESPONSE}), issuer, entry.own))
         entry.taken_back = self.policy.redundant_cancel is Fate.FORWARD
         entry.state = State.CANCELLED
         entry.since = self.sides[issuer].tick()

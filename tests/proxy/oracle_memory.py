@@ -12,26 +12,6 @@ from dataclasses import dataclass, field
 
 from proxy.oracle_reading import Key
 
-DISPUTED = frozenset(
-    {
-        # cancelled ids that are owed an answer survive what could not be tracked
-        "owed",
-        # a further use of a fresh id keeps the old use's token
-        "shared",
-        # a server's cancel of the client's request goes back under its fresh id
-        "foreign",
-        # the repeat of a coerced cancel passes where an answer is owed
-        "owedtwin",
-        # of two answers in the queue the second is taken back, not the one that answered
-        "second",
-        # a task's token that another request carried too ends with that request
-        "released",
-        # a tombstone survives what could not be tracked where its issuer uses its fresh id
-        "outlived",
-    }
-)
-"""Where the session is known to go another way than the rules; the playbooks pin the rules."""
-
 SMALL = 1000
 """Where fewer ids are remembered, what hangs on an id that is used anew may be forgotten too."""
 
@@ -86,7 +66,6 @@ class Entry:
     gone: bool = False
     shaky: bool = False
     answer: Item | None = None
-    more_answers: list[Item] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)
@@ -220,8 +199,6 @@ class Side:
         """What could not be tracked may have asked: ended entries are unknown from now on."""
         self.may_have_asked = True
         for entry in self.entries:
-            if "owed" in DISPUTED and self.answer_owed and entry.state is State.CANCELLED:
-                continue
             if entry.state is not State.LIVE and not self.pinned(entry):
                 entry.shaky = any(
                     o.own == entry.wire and o.fresh and o.state is State.LIVE for o in self.entries
@@ -244,8 +221,11 @@ class Side:
 
     def release(self, entry: Entry) -> None:
         """A task keeps its token: nobody owns it any more, so its progress passes."""
+        certain = self.known(entry) is Known.YES
         for token in self.tokens.values():
-            if entry in token.owners:
+            if entry in token.owners and not certain:
+                token.shaky = True
+            elif entry in token.owners:
                 token.others = [owner for owner in token.owners if owner is not entry]
                 token.owners.clear()
                 token.released = True

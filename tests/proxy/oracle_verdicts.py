@@ -56,7 +56,6 @@ class Verdict:
     issuer: Peer | None = None
     key: Key | None = None
     answers: Entry | None = None
-    answers_again: Entry | None = None
     cancels: bool = False
 
 
