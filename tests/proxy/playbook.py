@@ -162,7 +162,9 @@ class Performance:
 
 
 @dataclass(eq=False)
-class _Run:
+class Run:
+    """A script on its way through one session."""
+
     policy: Policy
     dialect: Dialect
     way: str
@@ -173,11 +175,34 @@ class _Run:
     went: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.session = Session(self.policy, self.dialect, nonce="5eed")
+        self.session = self.make_session()
         self.may_take: dict[Peer, int | None] = dict.fromkeys(Peer)
         self.came = dict.fromkeys(Peer, b"")
         self.held: list[Note] = []
         self.diverted = b""
+
+    def make_session(self) -> Session:
+        """The session that the script is about."""
+        return Session(self.policy, self.dialect, nonce="5eed")
+
+    def hand_over(self, sender: Peer, data: bytes) -> None:
+        """``sender`` says ``data`` in one go."""
+        size = 1 if self.way == "byte by byte" else len(data)
+        for at in range(0, len(data), size):
+            self.session.receive_data(sender, data[at : at + size], self.now)
+            self.take()
+
+    def collect(self, peer: Peer) -> bytes:
+        """What ``peer`` reads now of all that waits for it."""
+        outbox = self.session.outbox[peer]
+        data = b"".join(outbox.buffers(1 << 30))
+        allowed = self.may_take[peer]
+        if allowed is not None:
+            data = data[:allowed]
+            self.may_take[peer] = allowed - len(data)
+        if data:
+            outbox.wrote(len(data))
+        return data
 
     def perform(self, steps: list[Step]) -> None:
         """The whole script, act by act."""
@@ -217,10 +242,7 @@ class _Run:
             data = b"".join(self.filled(step.data) for step in said)
             self.written += [f"{said[0].peer.value} >> {shown(data)}"]
             self.went += [self.written[-1]]
-            size = 1 if self.way == "byte by byte" else len(data)
-            for at in range(0, len(data), size):
-                self.session.receive_data(said[0].peer, data[at : at + size], self.now)
-                self.take()
+            self.hand_over(said[0].peer, data)
             return
         for step in steps:
             self.written.append(f"... {step}")
@@ -241,15 +263,7 @@ class _Run:
     def take(self) -> None:
         """What is in the queues is read, and the notes are taken."""
         for peer in Peer:
-            outbox = self.session.outbox[peer]
-            data = b"".join(outbox.buffers(1 << 30))
-            allowed = self.may_take[peer]
-            if allowed is not None:
-                data = data[:allowed]
-                self.may_take[peer] = allowed - len(data)
-            if data:
-                outbox.wrote(len(data))
-                self.came[peer] += data
+            self.came[peer] += self.collect(peer)
         for one in self.session.take_notes():
             if isinstance(one, Diverted):
                 self.diverted += one.data
@@ -371,9 +385,19 @@ def play(
 ) -> Performance:
     """Run a script every way; gives how the last one went."""
     script = flat(steps)
-    done: _Run | None = None
+    done: Run | None = None
     for way in ways:
-        done = _Run(policy or Policy(), dialect, way)
+        done = Run(policy or Policy(), dialect, way)
         done.perform(script)
+    play_in_messages(script, policy or Policy(), dialect)
     assert done is not None
     return Performance(done.notes, done.session.statistics(), done.names)
+
+
+def play_in_messages(script: list[Step], policy: Policy, dialect: Dialect) -> None:
+    """Run a script that says nothing of lines in whole messages too, by either peer and both."""
+    from proxy.playing_messages import PAIRINGS, MessageRun, is_whole
+
+    if is_whole(script, policy, dialect):
+        for messaging in PAIRINGS:
+            MessageRun(policy, dialect, messaging).perform(script)
