@@ -8,373 +8,60 @@ Whatever was held back must be in the script too (``held``), and nothing else ma
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Iterable
+
+import pytest
 
 from nevermind.dialects import MCP, Dialect
-from nevermind.notes import Diverted, Event, Note, Statistics, What
-from nevermind.peers import Peer
 from nevermind.policy import Policy
-from nevermind.session import Session
-from proxy.oracle_reading import body, elements, end_of_value, key_of
-
-_NAME = re.compile(rb"<([a-z]+)>")
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A peer says these bytes."""
-
-    peer: Peer
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A peer hears these bytes next; with ``spliced``, an array of these elements."""
-
-    peer: Peer
-    data: bytes
-    spliced: tuple[bytes, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """Something was held back; ``id`` and ``issuer`` are compared where given."""
-
-    what: What
-    id: int | str | None = None
-    issuer: Peer | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Diverts:
-    """These bytes go to stderr."""
-
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Stalls:
-    """From here on the peer reads nothing, or ``count`` bytes and then nothing."""
-
-    peer: Peer
-    count: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Reads:
-    """The peer reads again."""
-
-    peer: Peer
-
-
-@dataclass(frozen=True, slots=True)
-class Waits:
-    """Seconds pass in which nobody says a thing."""
-
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """The peer closes its side."""
-
-    peer: Peer
-
-
-Step = Said | Heard | Held | Diverts | Stalls | Reads | Waits | Ends
-Script: TypeAlias = "Step | list[Script]"
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """One end of the conversation, as a script speaks of it."""
-
-    peer: Peer
-
-    def __rshift__(self, message: bytes) -> Said:
-        return Said(self.peer, message + b"\n")
-
-    def __lshift__(self, message: bytes) -> Heard:
-        return Heard(self.peer, message + b"\n")
-
-    def raw(self, data: bytes) -> Said:
-        """Says bytes that are no line."""
-        return Said(self.peer, data)
-
-    def hears_raw(self, data: bytes) -> Heard:
-        """Hears bytes that are no line."""
-        return Heard(self.peer, data)
-
-    def spliced(self, *messages: bytes) -> Heard:
-        """Hears an array of exactly these elements, whatever white space is between them."""
-        return Heard(self.peer, b"[" + b",".join(messages) + b"]\n", messages)
-
-    def passes(self, *messages: bytes) -> list[Script]:
-        """Says these lines, and the other end hears each as it is."""
-        steps: list[Script] = []
-        for message in messages:
-            steps += [self >> message, End(self.peer.other) << message]
-        return steps
-
-    def loses(self, what: What, *messages: bytes, id: int | str | None = None) -> list[Script]:
-        """Says these lines, and each is held back as ``what``."""
-        steps: list[Script] = []
-        for message in messages:
-            steps += [self >> message, Held(what, id)]
-        return steps
-
-    def stalls(self, count: int = 0) -> Stalls:
-        """Stops reading, after ``count`` more bytes."""
-        return Stalls(self.peer, count)
-
-    def reads(self) -> Reads:
-        """Goes on reading."""
-        return Reads(self.peer)
-
-    def ends(self) -> Ends:
-        """Closes its side."""
-        return Ends(self.peer)
-
-
-client = End(Peer.CLIENT)
-server = End(Peer.SERVER)
-ENDS = ((client, server), (server, client))
-"""Whoever asks and whoever answers: most rules hold in both directions."""
-
-
-def held(what: What, id: int | str | None = None, issuer: Peer | None = None) -> Held:
-    """Something was held back."""
-    return Held(what, id, issuer)
-
-
-@dataclass(frozen=True, slots=True)
-class Performance:
-    """How a script went: the notes in order, the statistics, and what the names stood for."""
-
-    notes: list[Note]
-    statistics: Statistics
-    names: dict[bytes, bytes]
-
-
-@dataclass(eq=False)
-class Run:
-    """A script on its way through one session."""
-
-    policy: Policy
-    dialect: Dialect
-    way: str
-    now: float = 0.0
-    names: dict[bytes, bytes] = field(default_factory=dict)
-    notes: list[Note] = field(default_factory=list)
-    written: list[str] = field(default_factory=list)
-    went: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.session = self.make_session()
-        self.may_take: dict[Peer, int | None] = dict.fromkeys(Peer)
-        self.came = dict.fromkeys(Peer, b"")
-        self.held: list[Note] = []
-        self.diverted = b""
-
-    def make_session(self) -> Session:
-        """The session that the script is about."""
-        return Session(self.policy, self.dialect, nonce="5eed")
-
-    def hand_over(self, sender: Peer, data: bytes) -> None:
-        """``sender`` says ``data`` in one go."""
-        size = 1 if self.way == "byte by byte" else len(data)
-        for at in range(0, len(data), size):
-            self.session.receive_data(sender, data[at : at + size], self.now)
-            self.take()
-
-    def collect(self, peer: Peer) -> bytes:
-        """What ``peer`` reads now of all that waits for it."""
-        outbox = self.session.outbox[peer]
-        data = b"".join(outbox.buffers(1 << 30))
-        allowed = self.may_take[peer]
-        if allowed is not None:
-            data = data[:allowed]
-            self.may_take[peer] = allowed - len(data)
-        if data:
-            outbox.wrote(len(data))
-        return data
-
-    def perform(self, steps: list[Step]) -> None:
-        """The whole script, act by act."""
-        for act in self.acts(steps):
-            self.enact([step for step in act if not isinstance(step, Heard | Held | Diverts)])
-            self.take()
-            self.compare([step for step in act if isinstance(step, Heard | Held | Diverts)])
-        self.compare([])
-
-    def acts(self, steps: list[Step]) -> Iterator[list[Step]]:
-        """What is said in one go, with what must come of it."""
-        act: list[Step] = []
-        for step in steps:
-            if isinstance(step, Heard | Held | Diverts) or not act or self.joins(act, step):
-                act.append(step)
-            else:
-                yield act
-                act = [step]
-        if act:
-            yield act
-
-    def joins(self, act: list[Step], step: Step) -> bool:
-        """Whether ``step`` may be said in the same chunk as ``act``."""
-        said = [one for one in act if isinstance(one, Said)]
-        return (
-            self.way == "together"
-            and isinstance(step, Said)
-            and bool(said)
-            and said[-1].peer is step.peer
-            and all(name in self.names for name in _NAME.findall(step.data))
-        )
-
-    def enact(self, steps: list[Step]) -> None:
-        """Do it."""
-        said = [step for step in steps if isinstance(step, Said)]
-        if said:
-            data = b"".join(self.filled(step.data) for step in said)
-            self.written += [f"{said[0].peer.value} >> {shown(data)}"]
-            self.went += [self.written[-1]]
-            self.hand_over(said[0].peer, data)
-            return
-        for step in steps:
-            self.written.append(f"... {step}")
-            self.went.append(self.written[-1])
-            match step:
-                case Stalls(peer, count):
-                    self.may_take[peer] = count
-                case Reads(peer):
-                    self.may_take[peer] = None
-                case Waits(seconds):
-                    self.now += seconds
-                    self.session.expire(self.now)
-                case Ends(peer):
-                    self.session.receive_eof(peer, self.now)
-                case _:
-                    raise TypeError(step)
-
-    def take(self) -> None:
-        """What is in the queues is read, and the notes are taken."""
-        for peer in Peer:
-            self.came[peer] += self.collect(peer)
-        for one in self.session.take_notes():
-            if isinstance(one, Diverted):
-                self.diverted += one.data
-                continue
-            self.notes.append(one)
-            if one.event is Event.DROP:
-                self.held.append(one)
-
-    def compare(self, awaited: list[Heard | Held | Diverts]) -> None:
-        """What was to come has come, and nothing else."""
-        right = True
-        for step in awaited:
-            went = self.follow(step)
-            right &= went is None
-            self.written.append(told(step))
-            if went is None or went:
-                self.went.append(went or self.written[-1])
-        for peer in Peer:
-            if self.came[peer]:
-                right = False
-                self.went += [f"{peer.value} << {shown(self.came[peer])}"]
-        right &= not (self.held or self.diverted)
-        self.went += [f"held back: {note}" for note in self.held]
-        self.went += [f"stderr << {shown(self.diverted)}"] if self.diverted else []
-        if not right:
-            lines = "\n".join(difflib.ndiff(self.written, self.went))
-            raise AssertionError(f"said {self.way}, as written (-) and as it went (+):\n{lines}")
-
-    def follow(self, step: Heard | Held | Diverts) -> str | None:
-        """None where it came as awaited, else what came instead ("": nothing)."""
-        match step:
-            case Heard(peer, data, None):
-                end = self.found(data, self.came[peer])
-                if end is None:
-                    return ""
-                self.came[peer] = self.came[peer][end:]
-            case Heard(peer, _, spliced):
-                line, newline, rest = self.came[peer].partition(b"\n")
-                spans = (elements(line, body(line)) if line else None) or []
-                got = [line[start:end] for start, end in spans]
-                wanted = list(spliced or ())
-                fits = len(got) == len(wanted) and all(
-                    self.found(one, other) == len(other)
-                    for one, other in zip(wanted, got, strict=True)
-                )
-                if not (fits and newline):
-                    return ""
-                self.came[peer] = rest
-            case Held(what, id, issuer):
-                note = self.held.pop(0) if self.held else None
-                if note is None:
-                    return ""
-                if note.what is not what or id not in (None, note.id):
-                    return f"held back: {note}"
-                if issuer not in (None, note.issuer):
-                    return f"held back: {note}"
-            case Diverts(data):
-                if not self.diverted.startswith(data):
-                    return ""
-                self.diverted = self.diverted[len(data) :]
-        return None
-
-    def filled(self, data: bytes) -> bytes:
-        """The bytes with each known name replaced by what it stands for."""
-        return _NAME.sub(lambda name: self.names.get(name[1], name[0]), data)
-
-    def found(self, awaited: bytes, actual: bytes) -> int | None:
-        """Where ``awaited`` ends in ``actual``, which learns new names on the way."""
-        at, learned = 0, dict(self.names)
-        for n, part in enumerate(_NAME.split(awaited)):
-            if n % 2:
-                end = end_of_value(actual, at)
-                if end is None or key_of(actual[at:end]) is None:
-                    return None
-                if learned.setdefault(part, actual[at:end]) != actual[at:end]:
-                    return None
-                at = end
-            elif actual.startswith(part, at):
-                at += len(part)
-            else:
-                return None
-        self.names = learned
-        return at
-
-
-def shown(data: bytes, most: int = 600) -> str:
-    """Bytes as a script shows them."""
-    text = repr(data)[2:-1]
-    return text if len(text) <= most else f"{text[:most]}… ({len(data)} bytes)"
-
-
-def told(step: Heard | Held | Diverts) -> str:
-    """An expectation as a script shows it."""
-    match step:
-        case Heard(peer, data):
-            return f"{peer.value} << {shown(data)}"
-        case Held(what, id):
-            return f"held back: {what.value}" + (f" of {id!r}" if id is not None else "")
-        case Diverts(data):
-            return f"stderr << {shown(data)}"
-
-
-def flat(steps: Iterable[Script]) -> list[Step]:
-    """A script may hold scripts."""
-    found: list[Step] = []
-    for step in steps:
-        found += flat(step) if isinstance(step, list) else [step]
-    return found
-
+from proxy.performance import Performance, Run
+from proxy.playing_messages import PAIRINGS, MessageRun, is_whole
+from proxy.script import (
+    ENDS,
+    Diverts,
+    End,
+    Ends,
+    Heard,
+    Held,
+    Reads,
+    Said,
+    Script,
+    Stalls,
+    Step,
+    Waits,
+    client,
+    flat,
+    held,
+    server,
+)
+
+__all__ = [
+    "ENDS",
+    "IN_ORDER",
+    "Diverts",
+    "End",
+    "Ends",
+    "Heard",
+    "Held",
+    "Reads",
+    "Said",
+    "Script",
+    "Stalls",
+    "Waits",
+    "both_ways",
+    "client",
+    "held",
+    "play",
+    "server",
+]
+"""With the words of a script, so that a test of conversations has all it needs from here."""
 
 WAYS = ("one by one", "byte by byte", "together")
+IN_ORDER = ("one by one", "byte by byte")
+"""Where it matters whether something has been sent by the time the next thing is said."""
+
+both_ways = pytest.mark.parametrize(("asker", "worker"), ENDS, ids=("client asks", "server asks"))
+"""The test holds whoever asks."""
 
 
 def play(
@@ -396,8 +83,6 @@ def play(
 
 def play_in_messages(script: list[Step], policy: Policy, dialect: Dialect) -> None:
     """Run a script that says nothing of lines in whole messages too, by either peer and both."""
-    from proxy.playing_messages import PAIRINGS, MessageRun, is_whole
-
     if is_whole(script, policy, dialect):
         for messaging in PAIRINGS:
             MessageRun(policy, dialect, messaging).perform(script)

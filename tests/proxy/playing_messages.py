@@ -12,7 +12,8 @@ from nevermind.messages import from_body
 from nevermind.peers import Peer
 from nevermind.policy import Policy
 from nevermind.session import Session
-from proxy.playbook import Heard, Run, Said, Stalls, Step
+from proxy.performance import Run
+from proxy.script import Heard, Said, Stalls, Step
 
 PAIRINGS: tuple[tuple[Peer, ...], ...] = (
     (Peer.CLIENT,),

@@ -23,7 +23,7 @@ from proxy.messages import (
     task,
 )
 from proxy.ours import cancelled, timed_out
-from proxy.playbook import ENDS, End, Waits, client, held, play, server
+from proxy.playbook import End, Waits, both_ways, client, held, play, server
 
 LATE = What.LATE_RESPONSE
 REDUNDANT = What.REDUNDANT_CANCEL
@@ -31,8 +31,6 @@ AT_ONCE = Policy(answer_cancelled=0)
 AFTER_5 = Policy(answer_cancelled=5)
 IN_ORDER = ("one by one", "byte by byte")
 """Where it matters whether something has been sent by the time the next thing is said."""
-
-both_ways = pytest.mark.parametrize(("asker", "worker"), ENDS, ids=("client asks", "server asks"))
 
 
 @both_ways

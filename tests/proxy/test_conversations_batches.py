@@ -6,11 +6,10 @@ import pytest
 
 from nevermind.notes import What
 from proxy.messages import OWED, answer, batch, call, cancel, error, note, progress
-from proxy.playbook import ENDS, End, client, held, play, server
+from proxy.playbook import End, both_ways, client, held, play, server
 
 LATE = What.LATE_RESPONSE
 REDUNDANT = What.REDUNDANT_CANCEL
-both_ways = pytest.mark.parametrize(("asker", "worker"), ENDS, ids=("client asks", "server asks"))
 
 
 @both_ways

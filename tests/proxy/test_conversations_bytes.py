@@ -7,12 +7,11 @@ import pytest
 from nevermind.notes import What
 from nevermind.policy import Policy
 from proxy.messages import answer, call, cancel, error, note, progress
-from proxy.playbook import ENDS, End, Waits, held, play
+from proxy.playbook import End, Waits, both_ways, held, play
 
 LATE = What.LATE_RESPONSE
 REDUNDANT = What.REDUNDANT_CANCEL
 STILL = Waits(0.2)
-both_ways = pytest.mark.parametrize(("asker", "worker"), ENDS, ids=("client asks", "server asks"))
 
 DEEP = b"[" * 5000 + b"]" * 5000
 ODD_LINES = [

@@ -7,12 +7,11 @@ import pytest
 from nevermind.notes import What
 from nevermind.policy import Policy
 from proxy.messages import OWED, Spelling, answer, call, cancel, error, note, progress
-from proxy.playbook import ENDS, End, client, play, server
+from proxy.playbook import End, both_ways, client, play, server
 
 LATE = What.LATE_RESPONSE
 LATE_PROGRESS = What.LATE_PROGRESS
 REDUNDANT = What.REDUNDANT_CANCEL
-both_ways = pytest.mark.parametrize(("asker", "worker"), ENDS, ids=("client asks", "server asks"))
 
 
 @both_ways

@@ -8,11 +8,10 @@ from nevermind.notes import What
 from nevermind.policy import Policy
 from nevermind.session import Session
 from proxy.messages import answer, batch, call, cancel, note, progress, task
-from proxy.playbook import ENDS, End, Waits, client, held, play, server
+from proxy.playbook import End, Waits, both_ways, client, held, play, server
 
 LATE = What.LATE_RESPONSE
 REDUNDANT = What.REDUNDANT_CANCEL
-both_ways = pytest.mark.parametrize(("asker", "worker"), ENDS, ids=("client asks", "server asks"))
 
 
 @both_ways

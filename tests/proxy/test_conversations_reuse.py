@@ -26,13 +26,12 @@ from proxy.messages import (
     task,
     update,
 )
-from proxy.playbook import ENDS, End, Script, client, held, play, server
+from proxy.playbook import End, Script, both_ways, client, held, play, server
 
 LATE = What.LATE_RESPONSE
 LATE_PROGRESS = What.LATE_PROGRESS
 REDUNDANT = What.REDUNDANT_CANCEL
 OPAQUE = b'{"jsonrpc":"2.0","id":"o","method":"x","result":{}}'
-both_ways = pytest.mark.parametrize(("asker", "worker"), ENDS, ids=("client asks", "server asks"))
 ids = pytest.mark.parametrize("id", [1, "a-1", 0, -7, 2**31 - 1, 2**53, "7"], ids=repr)
 
 

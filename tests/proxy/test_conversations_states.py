@@ -8,11 +8,10 @@ from nevermind.notes import Event, What
 from nevermind.peers import Peer
 from nevermind.policy import LateResponse, Policy
 from proxy.messages import OWED, Spelling, answer, call, cancel, error, note, progress
-from proxy.playbook import ENDS, End, Waits, client, held, play, server
+from proxy.playbook import End, Waits, both_ways, client, held, play, server
 
 LATE = What.LATE_RESPONSE
 REDUNDANT = What.REDUNDANT_CANCEL
-both_ways = pytest.mark.parametrize(("asker", "worker"), ENDS, ids=("client asks", "server asks"))
 
 
 @both_ways

@@ -20,13 +20,12 @@ from proxy.messages import (
     progress,
     task,
 )
-from proxy.playbook import ENDS, Diverts, End, Reads, Stalls, client, held, play, server
+from proxy.playbook import Diverts, End, Reads, Stalls, both_ways, client, held, play, server
 
 LATE = What.LATE_RESPONSE
 REDUNDANT = What.REDUNDANT_CANCEL
 ABSORBED = What.ABSORBED_CANCEL
 UNASKED = What.UNASKED_ANSWER
-both_ways = pytest.mark.parametrize(("asker", "worker"), ENDS, ids=("client asks", "server asks"))
 
 
 @both_ways

@@ -7,12 +7,11 @@ import pytest
 from nevermind.notes import What
 from nevermind.policy import Fate, Policy
 from proxy.messages import OWED, answer, batch, call, cancel, note, progress
-from proxy.playbook import ENDS, End, client, held, play, server
+from proxy.playbook import End, both_ways, client, held, play, server
 
 LATE = What.LATE_RESPONSE
 LATE_PROGRESS = What.LATE_PROGRESS
 STALE = What.STALE_PROGRESS
-both_ways = pytest.mark.parametrize(("asker", "worker"), ENDS, ids=("client asks", "server asks"))
 
 
 @both_ways

@@ -12,13 +12,11 @@ from nevermind.policy import LateResponse, Policy
 from nevermind.session import Session
 from proxy.messages import OWED, answer, batch, call, cancel, error, note, progress, task
 from proxy.ours import cancel_task, cancelled, stop, timed_out
-from proxy.playbook import ENDS, End, Waits, client, held, play, server
+from proxy.playbook import End, Waits, both_ways, client, held, play, server
 
 LATE = What.LATE_RESPONSE
 REAP = Policy(reap_tasks=True)
 SWALLOWED = What.SWALLOWED_ANSWER
-
-both_ways = pytest.mark.parametrize(("asker", "worker"), ENDS, ids=("client asks", "server asks"))
 
 
 @both_ways
