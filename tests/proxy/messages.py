@@ -24,6 +24,9 @@ OWED = Dialect(
 )
 """A protocol in which a cancelled request is still owed an answer, in lines."""
 
+DEEP = b"[" * 5000 + b"]" * 5000
+"""A value nested deeper than any decoder goes."""
+
 PLAIN = Dialect(name="jsonrpc")
 """Plain JSON-RPC: there is no cancel."""
 

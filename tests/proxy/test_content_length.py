@@ -7,12 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nevermind.framing.content_length import LONGEST_HEADER, STILL_S, ContentLength, with_length
+from proxy.header_frames import frame
 
 MESSAGE = b'{"jsonrpc":"2.0","id":1,"method":"textDocument/hover"}'
-
-
-def frame(body: bytes, *, header: bytes = b"Content-Length: <n>\r\n\r\n") -> bytes:
-    return header.replace(b"<n>", b"%d" % len(body)) + body
 
 
 def read(*chunks: bytes, longest: int = 1 << 20) -> tuple[list[bytes], bytes, bytes]:

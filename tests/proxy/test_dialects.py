@@ -8,6 +8,7 @@ from nevermind.dialects import MCP, Dialect
 from nevermind.notes import What
 from nevermind.policy import Fate, LateResponse, Policy
 from nevermind_config.dialects import dialect
+from proxy.header_frames import frame
 from proxy.messages import answer, call, cancel, error, initialize, note, progress, task
 from proxy.playbook import End, Heard, Held, Said, Script, client, held, play, server
 
@@ -28,7 +29,7 @@ class Talk:
 
     def wire(self, message: bytes) -> bytes:
         if self.spoken.header_framed:
-            return b"Content-Length: %d\r\n\r\n%b" % (len(message), message)
+            return frame(message)
         return message + b"\n"
 
     def says(self, end: End, message: bytes) -> Said:

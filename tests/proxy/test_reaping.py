@@ -10,6 +10,7 @@ from nevermind.notes import Event, What
 from nevermind.peers import Peer
 from nevermind.policy import LateResponse, Policy
 from nevermind.session import Session
+from proxy.header_frames import frame
 from proxy.messages import OWED, answer, batch, call, cancel, error, note, progress, task
 from proxy.ours import cancel_task, cancelled, stop, timed_out
 from proxy.playbook import End, Waits, both_ways, client, held, play, server
@@ -254,8 +255,7 @@ class TestSelfDescription:
         """Where messages have headers instead of lines, the client's may have line ends."""
         body = self.modern(1, b'"io.modelcontextprotocol/protocolVersion":\r\n"2026"')
         session = Session(REAP)
-        head = b"Content-Length: %d\r\n\r\n" % len(body)
-        session.receive_data(Peer.CLIENT, head + body + cancel(1) + b"\n", 0.0)
+        session.receive_data(Peer.CLIENT, frame(body) + cancel(1) + b"\n", 0.0)
         sent = b"".join(session.outbox[Peer.SERVER].buffers())
         session.outbox[Peer.SERVER].wrote(len(sent))
         session.receive_data(Peer.SERVER, task(1) + b"\n", 0.0)

@@ -57,10 +57,7 @@ class Wire:
 
     def taken(self, peer: Peer) -> bytes:
         """All that waits for ``peer``."""
-        outbox = self.session.outbox[peer]
-        data = b"".join(outbox.buffers(1 << 20))
-        outbox.wrote(len(data))
-        return data
+        return taken(self.session, peer)
 
     def client(self, *lines: bytes) -> bytes:
         """The client says these lines; what the server gets, without the last newline."""
@@ -97,3 +94,10 @@ class Wire:
     def held(self) -> list[What]:
         """What was held back since it was asked last."""
         return [note.what for note in self.notes if note.what is not None]
+
+
+def taken(session: Session, peer: Peer, most: int | None = None) -> bytes:
+    """What waits for ``peer`` is written, or the first ``most`` bytes of it."""
+    data = b"".join(session.outbox[peer].buffers(1 << 20))[:most]
+    session.outbox[peer].wrote(len(data))
+    return data
