@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import pytest
+
 from nevermind import spans
 from nevermind.dialects import MCP, Dialect
 from nevermind.ids import Key
@@ -17,8 +19,12 @@ from nevermind.notes import What
 from nevermind.peers import Peer
 from nevermind.policy import Policy
 from nevermind.uses import Record, Use
+from proxy.messages import Spelling, call, cancel
 
 Call = tuple[Peer, Key]
+
+BOTH = pytest.mark.parametrize("asker", list(Peer), ids=("client asks", "server asks"))
+"""The ruling is the same whoever asks."""
 
 
 @dataclass(eq=False)
@@ -80,3 +86,27 @@ class Court:
     def _retract(self, issuer: Peer, name: Key, use: object, now: float) -> None:
         assert now == self.now
         self.retracted.append((issuer, name))
+
+
+def asked(asker: Peer, *ids: Spelling, policy: Policy | None = None) -> Court:
+    """A court before which these requests are in flight."""
+    court = Court(policy or Policy())
+    for one in ids:
+        court.hear(asker, call(one))
+    return court
+
+
+def cancelled(asker: Peer, *ids: Spelling, policy: Policy | None = None) -> Court:
+    """A court before which these requests have been cancelled."""
+    court = asked(asker, *ids, policy=policy)
+    for one in ids:
+        court.hear(asker, cancel(one))
+    return court
+
+
+def reused(asker: Peer = Peer.CLIENT, id: Spelling = 7, token: Spelling | None = None) -> Court:
+    """A court before which a request of this id has been cancelled."""
+    court = Court()
+    court.hear(asker, call(id, token=token))
+    court.hear(asker, cancel(id))
+    return court

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from nevermind.dialects import MCP
 from nevermind.envelopes import (
     BROKEN,
-    LARGEST_BATCH,
     UNDERSTANDABLE,
     Batch,
     Cancel,
@@ -20,22 +19,11 @@ from nevermind.envelopes import (
     Opaque,
     Progress,
     Request,
-    Response,
-    creates_task,
     look,
-    raw_members,
-    task_id,
-    value_at,
 )
-from nevermind.scanning import BOM, SCAN_LIMIT
-from proxy.messages import OWED, PLAIN
-
-DEEP = b"[" * 5000 + b"]" * 5000
-
-
-def mcp(body: bytes) -> Envelope:
-    """The envelope of ``body`` in MCP."""
-    return look(body, MCP)
+from nevermind.scanning import BOM
+from proxy.looking import mcp
+from proxy.messages import DEEP, OWED, PLAIN
 
 
 class TestRequests:
@@ -130,105 +118,6 @@ class TestNotifications:
         assert mcp(body % b"null") == Progress(None)
 
 
-class TestResponses:
-    """A ``result`` or an ``error``, and no ``method``."""
-
-    @pytest.mark.parametrize(
-        ("body", "envelope"),
-        [
-            (b'{"id":7,"result":{}}', Response(7)),
-            (b'{"id":7,"result":null}', Response(7)),
-            (b'{"id":7,"method":null,"result":[]}', Response(7)),
-            (b'{"id":7,"error":{"code":0}}', Response(7, is_error=True)),
-            (b'{"id":7,"error":"no"}', Response(7, is_error=True)),
-            (b'{"id":7,"error":null}', Response(7)),
-            (b'{"id":7,"error":null,"result":1}', Response(7)),
-            (b'{"id":7,"error":{},"result":null}', Response(7, is_error=True)),
-            (b'{"id":null,"error":{}}', Response(None, is_error=True, anonymous=True)),
-            (b'{"error":{}}', Response(None, is_error=True, anonymous=True)),
-            (b'{"id":1.5,"result":1}', Response(None)),
-            (b'{"id":1,"id":2,"result":1}', Response(2)),
-        ],
-    )
-    def test_by_its_members(self, body: bytes, envelope: Envelope) -> None:
-        """An error is one whatever its code; an id that is null is nobody's."""
-        assert mcp(body) == envelope
-
-    @pytest.mark.parametrize(
-        "result",
-        [
-            b'{"task":{"taskId":"t"}}',
-            b'{"task":{"taskId":""},"resultType":1}',
-            b'{"resultType":"task"}',
-            b'{"resultType":"\\u0074ask","task":null}',
-        ],
-    )
-    def test_that_creates_a_task(self, result: bytes) -> None:
-        """By ``task.taskId`` (2025-11-25) or ``resultType`` (2026-07-28)."""
-        assert mcp(b'{"id":7,"result":%b}' % result) == Response(7, creates_task=True)
-        assert look(b'{"id":7,"result":%b}' % result, OWED) == Response(7)
-
-    @pytest.mark.parametrize(
-        "result",
-        [
-            b"null",
-            b"[]",
-            b'"task"',
-            b"{}",
-            b'{"taskId":"t"}',
-            b'{"task":"t"}',
-            b'{"task":{"taskId":7}}',
-            b'{"task":{"taskId":null}}',
-            b'{"task":[{"taskId":"t"}]}',
-            b'{"resultType":"complete"}',
-            b'{"resultType":["task"]}',
-            b'{"resultType":%b}' % DEEP,
-            b'{"task":%b}' % DEEP,
-            b'{"structuredContent":{"task":{"taskId":"t"}}}',
-        ],
-    )
-    def test_that_creates_none(self, result: bytes) -> None:
-        """However much it looks like it."""
-        envelope = mcp(b'{"id":7,"result":%b}' % result)
-        assert isinstance(envelope, Response)
-        assert not envelope.creates_task
-
-    @pytest.mark.parametrize(
-        ("result", "task"),
-        [
-            (b'{"task":{"taskId":"t\\u0031"}}', "t1"),
-            (b'{"resultType":"task","taskId":"t2"}', "t2"),
-            (b'{"resultType":"task","taskId":2}', ""),
-            (b'{"resultType":"task","taskId":"\xff"}', ""),
-            (b'{"resultType":"task"}', ""),
-            (b"{", ""),
-        ],
-    )
-    def test_the_id_of_a_task(self, result: bytes, task: str) -> None:
-        """Where either revision has it."""
-        assert task_id(b'{"id":7,"result":%b}' % result) == task
-
-    def test_a_result_that_cannot_be_read(self) -> None:
-        """Says nothing of a task."""
-        assert not creates_task(b'{"task":')
-        assert not creates_task(None)
-        assert not creates_task(b'{"task":{"taskId" "t"}}')
-
-    @pytest.mark.parametrize(
-        "oddity", [b"NaN", b'"\\ud800"', b'"\x01"', b"-Infinity", b"1e", DEEP, b"nil", b'"\\x"']
-    )
-    def test_what_only_the_scan_can_read(self, oddity: bytes) -> None:
-        """Then nothing is known of the result, and it says so."""
-        assert mcp(b'{"id":7,"result":{"x":%b}}' % oddity) == Response(7, scanned=True)
-        task = b'{"task":{"taskId":"t"},"x":%b}' % oddity
-        assert mcp(b'{"id":7,"result":%b}' % task) == Response(7, creates_task=True, scanned=True)
-        assert mcp(b'{"id":7,"method":"x","params":%b}' % oddity) == Request(7, "x")
-
-    def test_a_key_that_cannot_be_read_is_no_key(self) -> None:
-        """The others are."""
-        assert mcp(b'{"id":7,"result":NaN,"\xff":1}') == Response(7, scanned=True)
-
-
 class TestOpaque:
     """What is none of these; its receiver may understand it, or not."""
 
@@ -275,98 +164,6 @@ class TestSpace:
         found = mcp(before + b'[{"id":7,"method":"x"}]' + after)
         assert isinstance(found, Batch)
         assert found.elements == (Request(7, "x"),)
-
-
-class TestBatches:
-    """An array of objects."""
-
-    def test_each_element_has_an_envelope(self) -> None:
-        """And bounds, white space left out."""
-        body = b' [ {"id":1,"method":"x"} ,{"id":1,"result":{}},\n{"method":"y"},{}]'
-        found = mcp(body)
-        assert isinstance(found, Batch)
-        assert found.elements == (Request(1, "x"), Response(1), Notification("y"), UNDERSTANDABLE)
-        assert [body[a:b] for a, b in found.spans] == [
-            b'{"id":1,"method":"x"}',
-            b'{"id":1,"result":{}}',
-            b'{"method":"y"}',
-            b"{}",
-        ]
-
-    def test_equal_elements(self) -> None:
-        """Each has its own place."""
-        found = mcp(b'[{"id":1,"x":{}},{},{"id":1,"x":{}}]')
-        assert isinstance(found, Batch)
-        assert found.spans == ((1, 16), (17, 19), (20, 35))
-
-    def test_what_only_the_scan_can_read(self) -> None:
-        """Does not spoil the others."""
-        body = b'[{"id":1,"result":NaN},{"id":2,"result":2}, {"id" 3}]'
-        found = mcp(body)
-        assert isinstance(found, Batch)
-        assert found.elements == (Response(1, scanned=True), Response(2), BROKEN)
-        assert [body[a:b] for a, b in found.spans][1] == b'{"id":2,"result":2}'
-
-
-class TestMembers:
-    """The raw bytes of members."""
-
-    def test_those_that_are_asked_for(self) -> None:
-        """And nothing of the others."""
-        assert raw_members(b'{"a":1,"b":[2] ,"c":"x"}', ("b", "c", "d")) == (
-            {"b": b"[2]", "c": b'"x"'},
-            False,
-        )
-        assert raw_members(b'{"a":1,"b":NaN}', ("b", "d")) == ({"b": b"NaN"}, True)
-
-    def test_the_last_of_repeated_keys(self) -> None:
-        """By the C decoder and by the scan."""
-        assert raw_members(b'{"a":1,"a":[2] }', ("a",)) == ({"a": b"[2]"}, False)
-        assert raw_members(b'{"a":1,"a":NaN }', ("a",)) == ({"a": b"NaN"}, True)
-
-    def test_what_is_no_object(self) -> None:
-        """Has none."""
-        for body in (b"[]", b"7", b"", b'{"a":1', b'"' + b"x" * SCAN_LIMIT + b'"'):
-            assert raw_members(body, ("a",)) is None
-
-    def test_a_path(self) -> None:
-        """As long as there are objects on the way."""
-        body = b'{"a":{"b":{"c":[1]}},"x":{"b" 1},"y":7}'
-        assert value_at(body, ()) is body
-        assert value_at(body, ("a",)) == b'{"b":{"c":[1]}}'
-        assert value_at(body, ("a", "b", "c")) == b"[1]"
-        for path in (("a", "b", "d"), ("x", "b"), ("y", "b"), ("z", "b")):
-            assert value_at(body, path) is None
-
-
-class TestLongMessages:
-    """What is longer than the scan may read, and what has more parts than may be counted."""
-
-    def test_an_object(self) -> None:
-        """A C decoder reads it, unless it refuses it."""
-        long = b'{"id":7,"result":{"x":%b,"y":"%b"}}'
-        assert mcp(long % (b"1", b"y" * SCAN_LIMIT)) == Response(7)
-        assert mcp(long % (b"NaN", b"y" * SCAN_LIMIT)) is BROKEN
-        assert mcp(long % (b"NaN", b"y" * 1000)) == Response(7, scanned=True)
-
-    def test_very_many_members(self) -> None:
-        """They cost no more than the bytes that they are."""
-        many = b",".join(b'"%d":0' % n for n in range(200_000))
-        assert mcp(b'{"id":7.0,%b,"method":"x"}' % many) == Request(7, "x")
-
-    def test_an_array(self) -> None:
-        """It may have asked for something."""
-        long = b'[{"id":7,"result":%b},{"y":"%b"}]'
-        assert isinstance(mcp(long % (b"1", b"y" * SCAN_LIMIT)), Batch)
-        assert mcp(long % (b"NaN", b"y" * SCAN_LIMIT)) is UNDERSTANDABLE
-
-    @pytest.mark.parametrize("last", [b"{}", b'{"x":NaN}'], ids=("valid", "scanned"))
-    def test_very_many_elements(self, last: bytes) -> None:
-        """So many are never judged."""
-        most = mcp(b"[" + b"{}," * (LARGEST_BATCH - 1) + last + b"]")
-        assert isinstance(most, Batch)
-        assert len(most.elements) == LARGEST_BATCH
-        assert mcp(b"[" + b"{}," * LARGEST_BATCH + last + b"]") is UNDERSTANDABLE
 
 
 @given(st.binary(max_size=60) | st.text(alphabet='{}[]",: 1idmethod', max_size=60).map(str.encode))

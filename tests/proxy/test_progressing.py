@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from nevermind.ids import spell
 from nevermind.notes import What
 from nevermind.peers import Peer
 from nevermind.policy import Fate, Policy
-from proxy.court import Court
+from proxy.court import BOTH, Court
 from proxy.messages import OWED, answer, call, cancel, listen, note, progress, task, update
-
-BOTH = pytest.mark.parametrize("asker", list(Peer), ids=("client asks", "server asks"))
 
 
 def asked(asker: Peer, token: int | str | None = "t", policy: Policy | None = None) -> Court:

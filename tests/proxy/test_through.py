@@ -5,20 +5,17 @@ In pieces through a session; what a receiver gets is compared with what was sent
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nevermind.dialects import MCP
 from nevermind.lifecycle import State
 from nevermind.peers import Peer
-from nevermind.policy import Policy
 from nevermind.through import CUT_THROUGH
 from proxy.long_messages import BULK, id_last, long, overlong, result
-from proxy.messages import OWED, answer, call, cancel, error, note, progress, task
+from proxy.messages import answer, call, cancel, error, note, progress
 from proxy.wire import CLIENT, SERVER, Wire
 
 
@@ -147,193 +144,6 @@ class TestLent:
         wire = Wire()
         wire.client(call(7))
         assert self.lend(wire, result(7) + b"\n") == result(7) + b"\n"
-
-
-class TestHeld:
-    """What might be dropped or translated is not begun before it is whole."""
-
-    def test_an_answer_to_a_cancelled_request(self) -> None:
-        """It is dropped."""
-        wire = Wire()
-        wire.client(call(7), cancel(7))
-        assert wire.server(long(result(7))) == b""
-
-    def test_an_answer_whose_id_comes_last_while_one_is_cancelled(self) -> None:
-        """It might be that one's."""
-        wire = Wire()
-        wire.client(call(7), call(8), cancel(8))
-        assert not wire.begun(SERVER, id_last(long(result(7))))
-        assert wire.begun(SERVER, long(note()))
-
-    def test_an_answer_whose_id_comes_last_under_a_shield(self) -> None:
-        """Nobody may have asked."""
-        wire = Wire(Policy(shield=True))
-        wire.client(call(7))
-        assert not wire.begun(SERVER, id_last(long(result(7))))
-
-    @pytest.mark.parametrize("spelling", [b"null", b"1.5", b"8"])
-    def test_an_answer_to_nobody(self, spelling: bytes) -> None:
-        """What becomes of it is decided when it is whole."""
-        assert not Wire().begun(SERVER, long(result(spelling)))
-
-    def test_an_array(self) -> None:
-        """Its elements are judged one by one."""
-        assert not Wire().begun(SERVER, b"[" + long(note()) + b"]")
-
-    def test_noise(self) -> None:
-        """It ends with its line."""
-        assert not Wire().begun(SERVER, BULK)
-
-    def test_a_message_of_which_nothing_can_be_told_yet(self) -> None:
-        """Its method comes last."""
-        assert not Wire().begun(CLIENT, b'{"params":{"a":"%b"},"method":"x","id":7}' % BULK)
-
-    @pytest.mark.parametrize("message", [cancel(7, "x"), progress("t")])
-    def test_a_cancel_and_progress(self, message: bytes) -> None:
-        """However long they are."""
-        assert not Wire().begun(CLIENT, long(message))
-
-    def test_a_request_with_a_known_id(self) -> None:
-        """It may need another."""
-        wire = Wire()
-        wire.client(call(7))
-        assert not wire.begun(CLIENT, long(call(7)))
-        wire.client(call(8), cancel(8))
-        out = wire.client(long(call(8)))
-        assert b'"id":8' not in out
-
-    def test_a_request_whose_id_comes_last_while_one_is_cancelled(self) -> None:
-        """It might be that one's."""
-        wire = Wire()
-        wire.client(call(8), cancel(8))
-        assert not wire.begun(CLIENT, id_last(long(call(7))))
-
-    def test_a_request_whose_id_is_none(self) -> None:
-        """It is tracked nowhere."""
-        assert not Wire().begun(CLIENT, long(call(b"1.5")))
-
-    def test_one_request_too_many(self) -> None:
-        """It passes untracked, when it is whole."""
-        wire = Wire(Policy(live_limit=1))
-        wire.client(call(1))
-        assert not wire.begun(CLIENT, long(call(7)))
-
-    def test_a_repeated_key(self) -> None:
-        """Whose value counts is not known yet."""
-        wire = Wire()
-        wire.client(call(7), call(8))
-        assert not wire.begun(SERVER, b'{"id":8,"id":7,' + long(result(7))[8:])
-
-    def test_while_fresh_ids_are_about(self) -> None:
-        """Anything might have to be translated."""
-        wire = Wire()
-        wire.client(call(7), cancel(7), call(7), call(8))
-        assert not wire.begun(SERVER, long(result(8)))
-
-
-class TestTokensFarBehind:
-    """A token behind the head of a request that has gone on already."""
-
-    def test_at_the_end(self) -> None:
-        """It is the request's."""
-        wire = Wire()
-        message = long(call(7, token="t"))
-        assert b'"t"' in message[-20:]
-        wire.client(message)
-        assert wire.server(progress("t")) == progress("t")
-        wire.client(cancel(7))
-        assert wire.server(progress("t")) == b""
-
-    def test_in_the_middle(self) -> None:
-        """Whose it is can't be told: old claims are void."""
-        wire = Wire()
-        wire.client(call(6, token="t"), cancel(6))
-        assert wire.server(progress("t")) == b""
-        middle = b'{"id":7,"method":"x","params":{"a":"%b","_meta":{"progressToken":"t"},"b":"%b"}}'
-        assert wire.client(middle % (BULK, BULK)) != b""
-        assert wire.server(progress("t")) == progress("t")
-
-    def test_in_the_middle_with_the_id_last(self) -> None:
-        """Likewise."""
-        wire = overlong()
-        wire.client(call(6, token="t"), cancel(6))
-        middle = b'{"method":"x","params":{"a":"%b","_meta":{"progressToken":"t"},"b":"%b"},"id":7}'
-        wire.client(middle % (BULK, BULK))
-        assert wire.state(7) is State.IN_FLIGHT
-        assert wire.server(progress("t")) == progress("t")
-
-    def test_across_the_border_of_two_chunks(self) -> None:
-        """It is seen all the same, wherever the border is."""
-        middle = b'{"id":7,"method":"x","params":{"a":"%b","_meta":{"progressToken":"t"},"b":"%b"}}'
-        message = middle % (BULK, BULK) + b"\n"
-        place = message.index(b'"progressToken"')
-        for cut in range(place - 2, place + 18):
-            wire = Wire()
-            wire.client(call(6, token="t"), cancel(6))
-            for part in (message[:CUT_THROUGH], message[CUT_THROUGH:cut], message[cut:]):
-                wire.session.receive_data(CLIENT, part, 0.0)
-            assert wire.server(progress("t")) == progress("t")
-
-    def test_of_a_request_that_has_been_cancelled_by_then(self) -> None:
-        """By a timeout, say: nothing is claimed."""
-        wire = Wire(Policy(timeout=10.0))
-        message = long(call(7, token="t")) + b"\n"
-        wire.feed(CLIENT, message[:-1])
-        wire.session.expire(20.0)
-        wire.taken(CLIENT)
-        wire.feed(CLIENT, message[-1:])
-        assert wire.state(7) is State.TOMBSTONE
-        assert wire.server(progress("t")) == progress("t")
-
-    def test_of_a_request_with_a_record_of_its_own(self) -> None:
-        """It has one token more."""
-        both = (
-            b'{"id":7,"method":"x","params":{"workDoneToken":"w","a":"%b",'
-            b'"_meta":{"progressToken":"t"}}}'
-        )
-        dialect = replace(OWED, request_tokens=(*OWED.request_tokens, *MCP.request_tokens))
-        wire = Wire(dialect=dialect)
-        wire.client(both % BULK)
-        found = wire.ledger.books[CLIENT].tokens.look_up("t")
-        assert found is not None
-        assert found == wire.ledger.books[CLIENT].tokens.look_up("w")
-
-
-class TestTasksFarBehind:
-    """A long answer that creates a task shows it somewhere, or not at all."""
-
-    @pytest.mark.parametrize("last", [False, True])
-    def test_in_an_end(self, last: bool) -> None:
-        """Its token lives on."""
-        wire = Wire()
-        wire.client(call(7, token="t"))
-        wire.server(long(task(7), last=last))
-        assert wire.server(progress("t")) == progress("t")
-        assert wire.client(cancel(7)) == cancel(7)
-
-    def test_in_the_middle(self) -> None:
-        """Where there are tokens it is looked for."""
-        wire = Wire()
-        wire.client(call(7, token="t"))
-        middle = b'{"id":7,"result":{"a":"%b","task":{"taskId":"t-1"},"b":"%b"}}' % (BULK, BULK)
-        assert wire.begun(SERVER, middle)
-        assert wire.server(progress("t")) == progress("t")
-
-    def test_no_task(self) -> None:
-        """The token is stale."""
-        wire = Wire()
-        wire.client(call(7, token="t"))
-        assert wire.begun(SERVER, long(result(7)))
-        assert wire.server(progress("t")) == b""
-
-    @pytest.mark.parametrize("message", [error(7), task(7)])
-    def test_where_there_can_be_none(self, message: bytes) -> None:
-        """In an error, or in another dialect."""
-        dialect = MCP if b"error" in message else replace(MCP, creates_tasks=False)
-        wire = Wire(dialect=dialect)
-        wire.client(call(7, token="t"))
-        wire.server(long(message))
-        assert wire.server(progress("t")) == b""
 
 
 @given(
