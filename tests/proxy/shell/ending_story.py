@@ -13,7 +13,9 @@ KILL = Act.KILL
 STOP_READING = Act.STOP_READING
 CLOSE_STDOUT = Act.CLOSE_STDOUT
 LEAVE = Act.LEAVE
+
 GRACE = 5.0
+"""Seconds that the server has after the end of its stdin."""
 
 
 class Story:
