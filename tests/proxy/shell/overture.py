@@ -67,6 +67,13 @@ class Overture:
     def host_hears(self, data: bytes) -> None:
         self.expect(self.stage.host_stdout, data)
 
+    def question_and_answer(self) -> None:
+        """A conversation in which nothing matters."""
+        self.host_says(REQUEST)
+        self.server_hears(REQUEST)
+        self.server_says(ANSWER)
+        self.host_hears(ANSWER)
+
     def until_heard(self, *pieces: tuple[int, bytes, int]) -> None:
         """Wait until this is what was heard: what is kept is only there when it is over."""
         for _ in range(30_000):

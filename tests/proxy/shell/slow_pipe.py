@@ -5,6 +5,18 @@ from __future__ import annotations
 import os
 
 
+def fill(sink: int) -> int:
+    """Fill a pipe by ``sink``, which does not block, until it has no room; how much that was."""
+    filled = 0
+    for piece in (b"#" * 4096, b"#"):
+        try:
+            while True:
+                filled += os.write(sink, piece)
+        except BlockingIOError:
+            pass
+    return filled
+
+
 class SlowPipe:
     """``sink`` is written to by what is tested, ``source`` is read when the test says so."""
 
@@ -14,13 +26,7 @@ class SlowPipe:
     def clog(self) -> int:
         """Fill the pipe, so that the next write waits; how many bytes that took."""
         os.set_blocking(self.sink, False)
-        filled = 0
-        for piece in (b"#" * 4096, b"#"):
-            try:
-                while True:
-                    filled += os.write(self.sink, piece)
-            except BlockingIOError:
-                pass
+        filled = fill(self.sink)
         os.set_blocking(self.sink, True)
         return filled
 

@@ -19,6 +19,7 @@ from nevermind.shell.readiness import Readiness
 from nevermind.shell.signals import SIGCHLD, SignalInbox
 from nevermind.shell.tree import ServerTree
 from proxy.shell.scripted_session import ScriptedSession
+from proxy.shell.slow_pipe import fill
 
 GRACE = 5.0
 
@@ -43,14 +44,7 @@ class Pipe:
 
     def fill(self) -> int:
         """Write until there is no room; how much that was."""
-        filled = 0
-        for piece in (b"#" * 4096, b"#"):
-            try:
-                while True:
-                    filled += os.write(self.sink, piece)
-            except BlockingIOError:
-                pass
-        return filled
+        return fill(self.sink)
 
     def read(self) -> bytes | None:
         """All that is there; None: nothing but the end."""

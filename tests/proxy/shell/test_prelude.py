@@ -26,26 +26,14 @@ from proxy.shell.stage import Stage
 
 class TestWhatPasses:
     def test_whole_lines_pass_at_once_and_are_remembered(self, overture: Overture) -> None:
-        def conversation() -> None:
-            overture.host_says(REQUEST)
-            overture.server_hears(REQUEST)
-            overture.server_says(ANSWER)
-            overture.host_hears(ANSWER)
-
-        overture.play(conversation)
+        overture.play(overture.question_and_answer)
         assert overture.heard() == [
             (UP, REQUEST, len(REQUEST)),
             (DOWN, ANSWER, len(ANSWER)),
         ]
 
     def test_the_time_is_that_of_the_reading(self, overture: Overture) -> None:
-        def conversation() -> None:
-            overture.host_says(REQUEST)
-            overture.server_hears(REQUEST)
-            overture.server_says(ANSWER)
-            overture.host_hears(ANSWER)
-
-        overture.play(conversation)
+        overture.play(overture.question_and_answer)
         first, second = overture.prelude.heard
         assert 0 < first.now <= second.now
 
