@@ -102,7 +102,7 @@ class Exchange:
             with side.reading:
                 while True:
                     while not session.may_read(peer):
-                        await self._until_room(self._other(side))
+                        await self._until_room(side)
                     received = await side.transport.receive()
                     if received is None:
                         side.goodbye = side.goodbye or side.transport.goodbye
@@ -125,9 +125,14 @@ class Exchange:
         self._settle(trio.current_time())
 
     async def _until_room(self, side: Side) -> None:
-        side.room = trio.Event()
+        """Wait until less waits for the other peer, or of ours for ``side`` itself."""
         self._settle(trio.current_time())
-        await side.room.wait()
+        other = self._other(side)
+        crowded = other if other.queue.full else side
+        if crowded.room.is_set():
+            crowded.room = trio.Event()
+        if not self._session.may_read(side.peer):
+            await crowded.room.wait()
 
     async def _write(self, side: Side) -> None:
         while True:

@@ -59,6 +59,8 @@ class FrameMeter:
                     self.received += step
                     self.messages += self._last and not self._left
                 continue
+            if self.closed:
+                break  # nothing that follows a close frame means anything
             begun = len(self._header)
             header = self._header + data[at : at + _LONGEST_HEADER - begun]
             length = _header_length(header)

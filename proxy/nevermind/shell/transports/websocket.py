@@ -177,12 +177,11 @@ class WebSocketTransport:
         """Tell an orderly end from a failure, once the library says that it is over."""
         reason, wire = self._connection.closed, self._wire
         code, words = (1006, "") if reason is None else (int(reason.code), reason.reason or "")
-        if self._failure is None and wire.meter.too_big:
-            size = wire.meter.too_big
-            self._fail(f"a message of {size} bytes is over the limit of {self._limit}", TOO_BIG)
-        elif self._failure is None and not wire.said_goodbye:
-            broke = code in (CloseReason.PROTOCOL_ERROR, CloseReason.INVALID_FRAME_PAYLOAD_DATA)
-            if broke:
+        if self._failure is None and not wire.said_goodbye:
+            if wire.meter.too_big:
+                size, limit = wire.meter.too_big, self._limit
+                self._fail(f"a message of {size} bytes is over the limit of {limit}", TOO_BIG)
+            elif code in (CloseReason.PROTOCOL_ERROR, CloseReason.INVALID_FRAME_PAYLOAD_DATA):
                 self._fail(f"it broke the protocol: {words}", code)
             else:
                 self._fail("the connection was lost")

@@ -149,8 +149,8 @@ class Wire(trio.abc.Stream):
             self._wrote_something()
 
     async def flush(self) -> None:
-        """Write all that waits; see ``broken`` afterwards."""
-        while self._out and not self.broken:
+        """Return when nothing waits or is being written; see ``broken`` afterwards."""
+        while (self._out or self._writing) and not self.broken:
             if self._writing:
                 await self._wrote.wait()
             else:

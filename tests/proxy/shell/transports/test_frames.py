@@ -52,8 +52,10 @@ def expected(sent: list[Sent]) -> tuple[int, int, int, int, bool]:
     passed = received = messages = message = 0
     closed = False
     for each in sent:
-        if each.opcode >= Opcode.CLOSE:
-            closed = closed or each.opcode is Opcode.CLOSE
+        if closed:
+            pass
+        elif each.opcode >= Opcode.CLOSE:
+            closed = each.opcode is Opcode.CLOSE
         else:
             message += len(each.payload)
             if message > LIMIT:

@@ -362,6 +362,19 @@ class TestEnds:
             await ours.close(Goodbye())
             assert trio.current_time() - began < 2
 
+    async def test_what_follows_a_close_is_nothing(self, role: str) -> None:
+        """And our answer to the close is written, although we end before it is."""
+        async with opened(role) as (ours, peer):
+            mask = 0x80 if role == "server" else 0
+            key = b"mask" if mask else b""
+            too_big = b"\x81" + bytes([mask | 127]) + (10**9).to_bytes(8) + key
+            await peer.raw(b"\x88" + bytes([mask]) + key + too_big)
+            assert await ours.receive() is None
+            assert ours.transport.goodbye == Goodbye(None)
+            ours.nursery.start_soon(ours.close, Goodbye(1009))
+            assert await peer.closing() == (None, "")
+            assert await peer.hear() is None
+
     async def test_a_lost_connection_is_no_close(self, role: str) -> None:
         async with opened(role) as (ours, peer):
             await trio.aclose_forcefully(peer._stream)
