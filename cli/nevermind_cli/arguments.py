@@ -83,16 +83,19 @@ def _usage(values: Mapping[str, Value]) -> str:
 
 def read_settings(words: Sequence[str], environment: Mapping[str, str]) -> Arguments:
     """Like ``read_arguments`` where no command is wanted, only what it would be run with."""
-    values, origins, rest = _read_flags(words)
+    values, origins, rest = _read_flags(words, "nothing is run")
     if rest is not None:
         raise UsageError("unexpected --: nothing is run")
     return _fill_in(values, origins, environment)
 
 
 def _read_flags(
-    words: Sequence[str],
+    words: Sequence[str], objection: str = "the command goes after --"
 ) -> tuple[dict[str, Value], dict[str, str], list[str] | None]:
-    """Values and origins of the options, the last of several wins; what follows the ``--``."""
+    """Values and origins of the options, the last of several wins; what follows the ``--``.
+
+    ``objection`` is what is said of a word that is neither an option nor an option's value.
+    """
     values: dict[str, Value] = {}
     origins: dict[str, str] = {}
     n = 0
@@ -104,7 +107,7 @@ def _read_flags(
         if word in ("--help", "-h"):
             raise HelpWanted
         if not word.startswith("-") or word == "-":
-            raise UsageError(f"unexpected argument {word!r}: the command goes after --")
+            raise UsageError(f"unexpected argument {word!r}: {objection}")
         flag, equals, text = word.partition("=")
         option = _find(flag)
         origins[option.name] = flag

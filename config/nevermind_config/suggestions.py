@@ -14,12 +14,16 @@ _ALIKE = 0.66
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean …?`` with the known word that is most like ``word``, or nothing.
+    """``; did you mean …?`` with the known words that ``word`` begins, or the one most like it.
 
-    Dashes in front make no likeness: all flags have them.
+    Dashes in front make no likeness: all flags have them.  Without any such word, nothing.
     """
     from difflib import get_close_matches
 
     plain = {each.lstrip("-"): each for each in known}
-    close = get_close_matches(word.lstrip("-"), list(plain), n=1, cutoff=_ALIKE)
-    return f"; did you mean {plain[close[0]]}?" if close else ""
+    asked = word.lstrip("-")
+    meant = [each for each in plain if asked and each.startswith(asked + "-")]
+    meant = meant or get_close_matches(asked, list(plain), n=1, cutoff=_ALIKE)
+    *others, last = [plain[each] for each in meant] or [""]
+    first = f"{', '.join(others)} or " if others else ""
+    return f"; did you mean {first}{last}?" if last else ""

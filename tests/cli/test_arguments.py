@@ -136,6 +136,14 @@ class TestRefusals:
                 "unknown option '--late-respnse'; did you mean --late-response?",
             ),
             (("--no-sheild", "--", "x"), "unknown option '--no-sheild'; did you mean --no-shield?"),
+            (
+                ("--log", "json", "--", "x"),
+                "unknown option '--log'; did you mean --log-level, --log-format or --log-file?",
+            ),
+            (
+                ("--answer=0", "--", "x"),
+                "unknown option '--answer'; did you mean --answer-cancelled?",
+            ),
             (("--xyzzy", "--", "x"), "unknown option '--xyzzy'"),
             (("-x", "--", "x"), "unknown option '-x'"),
             (("--a\nb", "--", "x"), "unknown option '--a\\nb'"),

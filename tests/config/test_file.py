@@ -137,6 +137,10 @@ class TestRefusals:
         [
             ("late-respnse = 1", "unknown key late-respnse; did you mean late-response?"),
             ("late_response = 1", "unknown key late_response; did you mean late-response?"),
+            (
+                "max = 1",
+                "unknown key max; did you mean max-message, max-timeout or max-connections?",
+            ),
             ("zzz = 1", "unknown key zzz; allowed: admin-listen, "),
             ("config = 'x'", "unknown key config"),
             ("[profile.x]", "unknown key profile; did you mean profiles?"),
