@@ -119,6 +119,8 @@ def _late(
         why = "the proxy has answered in its place"
     elif use.superseded:
         why = "its id is in use again"
+    elif ledger.policy.late_response is LateResponse.FIRST and not first_answer:
+        why = "the request was cancelled, and has had its one answer"
     else:
         why = "its task is cancelled in its place" if reap else "the request was cancelled"
     return Verdict(

@@ -198,6 +198,8 @@ class Author:
         self, event: Event, issuer: Peer, use: Use, now: float, *, why: str, task: str = ""
     ) -> None:
         cancelled = use.cancelled_at
+        if event is Event.TIMEOUT and cancelled == now:
+            cancelled = None  # nobody cancelled it before: the timeout did
         self._tell(
             Note(
                 event=event,

@@ -11,6 +11,8 @@ from nevermind.policy import Fate, FirstCancel
 from nevermind.spans import Edit
 from nevermind.uses import Record, Use
 
+_IN_FLIGHT = (State.IN_FLIGHT, State.AMBIGUOUS)
+
 
 def cancel(ledger: Ledger, sender: Peer, key: Key | None, now: float) -> Verdict:
     """Rule on a cancel that ``sender`` sent for ``key`` (None: missing or malformed)."""
@@ -76,7 +78,7 @@ def _names_a_client_request(ledger: Ledger, key: Key) -> Verdict | None:
     exactly = own is not None and (own[0] == key or server.requests.newest_use(key) is not None)
     if found is not None and found[0] != key and exactly:
         found = None  # exact first, coerced second
-    if found is not None and client.requests.is_live(found[0]):
+    if found is not None and found[1] in _IN_FLIGHT:
         record = found[2]
         standing = own is not None and own[1] is not State.ANSWERED
         if _method(record) in ledger.dialect.subscriptions or not standing:

@@ -23,8 +23,6 @@ from nevermind.policy import (
 )
 from proxy import messages as say
 from proxy.oracle import Oracle
-from proxy.oracle_memory import Side, State
-from proxy.oracle_reading import key_of
 
 SPELLINGS: dict[bytes, tuple[bytes, ...]] = {
     b"1": (b"1", b"1", b"1", b"1.0", b"10e-1"),
@@ -47,6 +45,8 @@ NEVER_TRACKED = (b"null", b"true", b"1.5", b"[1]", b'{"a":1}', b'"%b"' % (b"x" *
 CLIENT_IDS = (b"1", b"1", b"2", b"2", b"7", b"7", b'"7"', b"0", b'"a"', *SPELLINGS)
 COERCED = (b'"1"', b'"2"')
 SERVER_IDS = (b"1", b"1", b"2", b"2", b'"a"', b"0", b"2147483647")
+INITIALIZES = (b"40", b'"first"')
+"""Ids of their own: of two uses of which one can't be cancelled nobody knows which is left."""
 MANY = 1000
 LISTENS = (b"5", b'"sub"')
 TOKENS = (b"1", b"1", b"2", b'"t"', b'"t"', b'"1"', b"7")
@@ -88,8 +88,6 @@ class Saying:
         odd = [entry.spellings[0] for entry in mine.entries if entry.own in mine.issued_ids]
         tokens = [spell_token(key) for key in sorted(theirs.issued_tokens)]
         named = self.name.spelled(fresh)
-        if self.mixes(mine):
-            return say.note(serial)
         match self.what:
             case "request":
                 token = None if self.token is None else self.token.spelled([])
@@ -122,15 +120,6 @@ class Saying:
                 return say.nobodys_error(null=bool(self.twist % 2))
             case _:
                 return self.oddity(serial)
-
-    def mixes(self, mine: Side) -> bool:
-        """Two uses of an id, one of which can't be cancelled: which one is left, nobody knows."""
-        key = key_of(self.name.spelled([]))
-        entry = mine.newest(key) if key is not None else None
-        asks = self.what in ("request", "initialize")
-        if not asks or entry is None or entry.state not in (State.LIVE, State.CANCELLED):
-            return False
-        return ("initialize" in entry.methods) is not (self.what == "initialize")
 
     def cancel(self, dialect: Dialect, id: bytes, serial: int) -> bytes:
         """A cancel, now and then with an escaped name or a repeated key."""
@@ -191,7 +180,7 @@ def sayings(sender: Peer, dialect: Dialect) -> st.SearchStrategy[Saying]:
         st.builds(
             Saying,
             st.sampled_from(("answer", "answer", "error", "null result")),
-            _name((*theirs, *COERCED), fresh=True),
+            _name((*theirs, *COERCED, *INITIALIZES), fresh=True),
             st.none(),
             twist,
         ),
@@ -216,8 +205,8 @@ def sayings(sender: Peer, dialect: Dialect) -> st.SearchStrategy[Saying]:
     ]
     if client:
         rare += [
-            st.builds(Saying, st.just("initialize"), _name((b"0", b"1", b'"a"'), fresh=False)),
-            st.builds(Saying, st.just("cancel"), _name((b"0", b'"0"'), fresh=False)),
+            st.builds(Saying, st.just("initialize"), _name(INITIALIZES, fresh=False)),
+            st.builds(Saying, st.just("cancel"), _name((*INITIALIZES, b'"40"'), fresh=False)),
         ]
     else:
         rare += [st.builds(Saying, st.just("noise"), twist=twist)]

@@ -83,6 +83,7 @@ class Judge:
         self.diverted = b""
         self.dropped: Counter[What] = Counter()
         self.cancelled = 0
+        self.disagreed = False
 
     # ------------------------------------------------------------------ inputs
 
@@ -350,4 +351,5 @@ class Judge:
     def disagree(self, what: str) -> None:
         """Say what is wrong, and the conversation that led to it."""
         story = "\n".join(self.script)
+        self.disagreed = True
         raise DisagreementError(f"{what}\n\n{self.policy}\n{story}")

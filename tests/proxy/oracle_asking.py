@@ -43,7 +43,8 @@ class Asking(Rules):
         any case: untracked, its answer would be taken for the old one.
         """
         known = standing is not None or own in side.issued_ids or side.live_fresh(own) is not None
-        return not known and sum(map(self.joins, side.entries)) >= self.policy.live_limit
+        live = sum(self.joins(entry) and not entry.gone for entry in side.entries)
+        return not known and live >= self.policy.live_limit
 
     def untracked(self, side: Side, message: Message) -> Verdict:
         """Beyond the live bound requests pass untracked, and what is not tracked may have asked."""
@@ -159,12 +160,15 @@ class Asking(Rules):
         key = key_of(value)
         older = [e for e in side.entries if e.own == own and e is not shared and key in e.tokens]
         claim = side.tokens.get(key) if key is not None else None
+        # the use that stands on the wire, and the one before this one: chains of fresh ids are
+        # a corner that may be met by a simpler rule
+        near = [e for e in older if e.wire == own or (shared is None and e is side.newest(own))]
         must = claim is not None and any(
             e.state is State.CANCELLED
             and not e.replaced
             and e in claim.owners
             and side.token_known(e) is Known.YES
-            for e in older
+            for e in near
         )
 
         def fits(seen: bytes) -> bool:

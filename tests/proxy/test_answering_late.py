@@ -52,7 +52,9 @@ class TestLate:
         """``--late-response first``: one answer passes, the others do not."""
         court = cancelled(asker, 7, policy=Policy(late_response=LateResponse.FIRST))
         assert court.sent(asker.other, error(7)) == error(7)
-        assert court.sent(asker.other, answer(7)) is LATE
+        verdict = court.hear(asker.other, answer(7))
+        assert verdict.held is LATE
+        assert verdict.why == "the request was cancelled, and has had its one answer"
 
     def test_forward_errors(self, asker: Peer) -> None:
         """``--late-response forward-errors``: one error passes, and no result."""

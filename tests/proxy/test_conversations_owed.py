@@ -7,7 +7,7 @@ import pytest
 from nevermind.notes import What
 from nevermind.policy import LateResponse, Policy
 from proxy.messages import OWED, Spelling, answer, call, cancel, error
-from proxy.playbook import End, both_ways, play
+from proxy.playbook import End, both_ways, client, play, server
 
 LATE = What.LATE_RESPONSE
 REDUNDANT = What.REDUNDANT_CANCEL
@@ -97,3 +97,17 @@ class TestOwed:
             dialect=OWED,
             policy=Policy(late_response=LateResponse.FORWARD),
         )
+
+
+def test_a_servers_cancel_for_its_own_after_the_clients() -> None:
+    """An answer is owed to the client, but nothing is in flight: the server means its own."""
+    play(
+        client.passes(call(7, dialect=OWED)),
+        server.passes(call(7, dialect=OWED)),
+        client.passes(answer(7)),
+        server.passes(cancel(7, dialect=OWED)),
+        client.passes(cancel(7, dialect=OWED)),
+        server.loses(REDUNDANT, cancel(7, dialect=OWED)),
+        server.passes(answer(7)),
+        dialect=OWED,
+    )

@@ -3,18 +3,16 @@
 A client and a server ask, cancel, answer and report progress under few ids, in any chunks, while
 time passes and either may not be reading.  The model knows nothing of states: it attributes every
 answer that is heard to the use that it is for (the work that it names, or for one of ours the
-newest use of the id) and counts.  ``NEVERMIND_EXAMPLES`` asks for a deeper, random search.
+newest use of the id) and counts.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
@@ -25,16 +23,9 @@ from nevermind.policy import FirstCancel, LateResponse, Policy
 from nevermind.session import Session
 from proxy import messages as say
 from proxy.messages import OWED
+from proxy.searching import search
 
-DEEP = int(os.environ.get("NEVERMIND_EXAMPLES", "0"))
-SETTINGS = settings(
-    max_examples=DEEP or 150,
-    stateful_step_count=80 if DEEP else 40,
-    deadline=None,
-    derandomize=not DEEP,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+SETTINGS = search(150, 40)
 IDS = (1, 2, "a")
 LONG = 300
 """Bytes; longer messages are sent on while they arrive, where that is set."""

@@ -8,7 +8,7 @@ from nevermind.notes import Event, What
 from nevermind.peers import Peer
 from nevermind.policy import Fate, Policy
 from nevermind.session import Session
-from proxy.messages import answer, call, cancel, error, initialize, listen, progress
+from proxy.messages import OWED, answer, call, cancel, error, initialize, listen, progress
 from proxy.ours import timed_out
 from proxy.playbook import Waits, client, play, server
 from proxy.timing_out import AFTER_30, gives_up
@@ -44,6 +44,21 @@ class TestTheClock:
             (Peer.CLIENT, 1, "tools/call", 30)
         ]
         assert told[0].why == "no answer after 30 s"
+        assert told[0].since_cancel_s is None, "nobody cancelled it"
+
+    def test_one_that_is_cancelled_and_owed_an_answer(self) -> None:
+        """Its clock runs on; the note says how long ago the client gave it up."""
+        how = play(
+            client.passes(call(1, dialect=OWED)),
+            Waits(20),
+            client.passes(cancel(1, dialect=OWED)),
+            Waits(10),
+            client << timed_out(1),
+            policy=AFTER_30,
+            dialect=OWED,
+        )
+        told = [note for note in how.notes if note.event is Event.TIMEOUT]
+        assert [(n.since_request_s, n.since_cancel_s) for n in told] == [(30, 10)]
 
     def test_an_answer_in_time_stops_it(self) -> None:
         """Nobody is told anything that is no longer true."""
