@@ -56,6 +56,7 @@ class Inbound:
         """When an unterminated rest will have been still for long enough."""
         noise = judge.policy.noise
         self._noise = noise if sender is Peer.SERVER and noise is not Noise.FORWARD else None
+        self._hints = sender is Peer.CLIENT
 
     def receive(self, data: bytes, now: float) -> None:
         """Judge what became whole with ``data`` and queue it; keep the rest."""
@@ -187,6 +188,9 @@ class Inbound:
             return None
         if self._noise is not None and is_noise(body):
             return self._hold_noise(data[start:stop])
+        if self._hints and start < body_start:
+            self._hints = False  # once says it
+            self._judge.hint_at_headers()
         out = pass_on(self._judge, self._sender, body, now)
         if out is body:
             return None

@@ -221,6 +221,11 @@ class Judge:
         if aside:
             self.notes.append(Diverted(line))
 
+    def hint_at_headers(self) -> None:
+        """The client frames with headers in a dialect of lines: all passes, and little is known."""
+        why = f"the host sends Content-Length headers, which {self.dialect.name} has not"
+        self.notes.append(Note(event=Event.HINT, why=f"{why}: --dialect lsp may be meant"))
+
     def _keep_reason(self, verdict: Verdict) -> None:
         """Remember why a request was cancelled, to tell it with what comes late."""
         use = verdict.record

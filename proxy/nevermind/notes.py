@@ -24,6 +24,7 @@ class Event(enum.Enum):
     ANSWER = "answer"
     REVOKE = "revoke"
     REAP = "reap"
+    HINT = "hint"
 
 
 class What(enum.Enum):
@@ -52,7 +53,8 @@ class Note:
     ``task`` is the id of a task that its receiver will not hear of.
 
     TIMEOUT: a request timed out, ANSWER: a cancelled one was answered by us,
-    REVOKE: that answer was taken back unsent, REAP: we cancelled a task.
+    REVOKE: that answer was taken back unsent, REAP: we cancelled a task, HINT: what may
+    have been meant, or may help.
     """
 
     event: Event

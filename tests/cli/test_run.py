@@ -151,6 +151,17 @@ class TestRuns:
         ends_well = ["--", sys.executable, "-c", "import sys; sys.stdin.read()"]
         assert "hint" not in run(*ends_well, sent=cancel).stderr
 
+    def test_a_host_that_sends_headers_is_told_of_the_dialect(self) -> None:
+        framed = f"Content-Length: {len(PING) - 1}\r\n\r\n{PING[:-1]}"
+        echo = ["--log-level=warning", "--", sys.executable, "-c", ECHO]
+        done = run(*echo, sent=framed * 3)
+        assert (done.returncode, done.stdout.count("Content-Length")) == (0, 3)
+        assert done.stderr == (
+            "nevermind: hint: the host sends Content-Length headers, which mcp has not:"
+            " --dialect lsp may be meant\n"
+        )
+        assert run("--dialect=lsp", *echo, sent=framed).stderr == ""
+
     def test_one_that_we_had_to_end_says_nothing_of_cancels(self) -> None:
         cancel = PING + (
             '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n'

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from nevermind.notes import What
-from proxy.header_frames import frame
+from nevermind.notes import Event, What
+from proxy.header_frames import MCP_FRAMED, frame
 from proxy.messages import answer, call, cancel, error, note
-from proxy.playbook import End, Waits, both_ways, held, play
+from proxy.playbook import End, Waits, both_ways, client, held, play, server
 
 LATE = What.LATE_RESPONSE
-
-
 STILL = Waits(0.2)
 
 
@@ -107,3 +105,38 @@ class TestHeaders:
             asker.passes(call(2), cancel(2)),
             worker.loses(LATE, answer(2)),
         )
+
+
+class TestHint:
+    """Whoever frames with headers may well speak another protocol: it is said once."""
+
+    WHY = "the host sends Content-Length headers, which mcp has not: --dialect lsp may be meant"
+
+    def test_the_hosts_first_header_is_told_of(self) -> None:
+        """Before what becomes of its message, and never again."""
+        done = play(
+            client.passes(call(1)),
+            client.raw(frame(cancel(1))),
+            server.hears_raw(frame(cancel(1))),
+            client.raw(frame(call(2)) + frame(note())),
+            server.hears_raw(frame(call(2)) + frame(note())),
+        )
+        assert [n.event for n in done.notes] == [Event.HINT, Event.CANCEL]
+        assert done.notes[0].why == self.WHY
+
+    def test_the_servers_is_not(self) -> None:
+        """The host has chosen the protocol, and it speaks in lines."""
+        done = play(server.raw(frame(note())), client.hears_raw(frame(note())))
+        assert done.notes == []
+
+    @pytest.mark.parametrize(
+        "lines", [b"Content-Length: 5\r\n\r\nhello\n", b"Content-Type: x\r\n\r\n"]
+    )
+    def test_what_frames_nothing_is_not(self, lines: bytes) -> None:
+        """It only looks like a header."""
+        assert play(client.raw(lines), server.hears_raw(lines)).notes == []
+
+    def test_where_each_message_has_one(self) -> None:
+        """There is nothing to be told."""
+        done = play(client.raw(frame(note())), server.hears_raw(frame(note())), dialect=MCP_FRAMED)
+        assert done.notes == []

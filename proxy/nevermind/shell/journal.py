@@ -154,4 +154,4 @@ class Journal:
 
 def _level(event: Event) -> int:
     """Whether a note tells that something was done, or that something cannot be held back."""
-    return _WARNING if event is Event.FORGET or event is Event.UNTRACKED else _INFO
+    return _WARNING if event in (Event.FORGET, Event.UNTRACKED, Event.HINT) else _INFO

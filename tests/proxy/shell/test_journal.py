@@ -21,6 +21,7 @@ PATIENCE = 30.0
 CANCEL = Note(event=Event.CANCEL, id=1)
 DROP = Note(event=Event.DROP, what=What.LATE_PROGRESS, id=1, bytes=10)
 FORGET = Note(event=Event.FORGET, why="asked unseen")
+HINT = Note(event=Event.HINT, why="another may be meant")
 
 
 class Stderr(SlowPipe):
@@ -92,16 +93,16 @@ class TestLevels:
         [
             ("off", []),
             ("error", ["stop"]),
-            ("warning", ["forget", "stop", "kill"]),
-            ("info", ["cancel", "drop", "forget", "stop", "kill", "summary"]),
-            ("debug", ["cancel", "drop", "forget", "stop", "kill", "start", "summary"]),
+            ("warning", ["forget", "hint", "stop", "kill"]),
+            ("info", ["cancel", "drop", "forget", "hint", "stop", "kill", "summary"]),
+            ("debug", ["cancel", "drop", "forget", "hint", "stop", "kill", "start", "summary"]),
         ],
     )
     def test_each_tells_more_than_the_one_before(
         self, stderr: Stderr, level: str, events: list[str]
     ) -> None:
         log = journal(stderr, level, "json")
-        log.write([CANCEL, DROP, FORGET], now=0)
+        log.write([CANCEL, DROP, FORGET, HINT], now=0)
         log.report("error", "stop", "we broke")
         log.report("warning", "kill", "it would not end")
         log.report("debug", "start", "pid 7")
