@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
@@ -119,6 +120,21 @@ class TestConfiguration:
         assert f"`{key}`" in TEXT
 
 
+def reported() -> list[str]:
+    """The events that are no notes of a session's, and the members of their lines."""
+    found: set[str] = set()
+    for path in (ROOT / "proxy" / "nevermind" / "shell").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(attr="report"),
+                    args=[ast.Constant(value=str()), ast.Constant(value=str(event)), *_],
+                ):
+                    found.add(event)
+                    found |= {each.arg for each in node.keywords if each.arg}
+    return sorted(found)
+
+
 class TestWords:
     def test_every_option_that_is_named_exists(self) -> None:
         known = {option.flag for option in OPTIONS} | {option.off_flag for option in OPTIONS}
@@ -137,6 +153,11 @@ class TestWords:
     @pytest.mark.parametrize("member", [field.name for field in fields(Note)])
     def test_every_member_of_a_note_is_explained(self, member: str) -> None:
         assert f"`{member}`" in TEXT
+
+    @pytest.mark.parametrize("word", reported())
+    def test_every_word_about_connections_is_explained(self, word: str) -> None:
+        log = TEXT.partition("\n## The log\n")[2].partition("\n## ")[0]
+        assert f"`{word}`" in log
 
     def test_lines_are_not_wider_than_a_reader(self) -> None:
         unbreakable = ("|", "python3", "claude", "codex", " ")

@@ -15,7 +15,7 @@ from nevermind.dialects import MCP
 from nevermind.endpoints import Endpoint, parse_endpoint
 from nevermind.shell.dialing import Dial
 from nevermind.shell.listen import Opened
-from nevermind.shell.listening import CannotListen, Sockets, open_sockets
+from nevermind.shell.listening import CannotListen, Exposed, Sockets, open_sockets
 from nevermind.shell.options import RunOptions
 from nevermind.shell.serve_options import ServeOptions
 from nevermind_cli.arguments import Arguments, UsageError
@@ -74,21 +74,20 @@ def _serve_options(
 def _open(options: ServeOptions, arguments: Arguments) -> Opened:
     origins = arguments.origins
     tls = _tls(options, origins)
-    sockets = _listen(options.listen, origins["listen"])
-    if sockets.public and options.token is None and not options.insecure:
-        raise UsageError(
-            f"{origins['listen']}: {sockets.endpoint} can be reached from other machines:"
-            " ask for a token (--token-env, --token-file) or say --insecure-listen"
-        )
+    guarded = options.listen.messages and options.token is not None
+    sockets = _listen(options.listen, origins["listen"], may_be_public=guarded or options.insecure)
     admin = None
     if options.admin is not None:
-        admin = _listen(options.admin, origins["admin_listen"])
+        admin = _listen(options.admin, origins["admin_listen"], may_be_public=True)
     return Opened(sockets, admin, tls)
 
 
-def _listen(endpoint: Endpoint, origin: str) -> Sockets:
+def _listen(endpoint: Endpoint, origin: str, *, may_be_public: bool) -> Sockets:
     try:
-        return open_sockets(endpoint)
+        return open_sockets(endpoint, may_be_public=may_be_public)
+    except Exposed as error:
+        ask = "ask for a token (--token-env, --token-file) or " if endpoint.messages else ""
+        raise UsageError(f"{origin}: {error}: {ask}say --insecure-listen") from None
     except CannotListen as error:
         raise UsageError(f"{origin}: {error}") from None
 

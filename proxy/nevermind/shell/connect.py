@@ -102,7 +102,13 @@ async def _carry(
         await exchange.run()
         goodbye = exchange.goodbyes[Peer.SERVER]
         if not code and goodbye is not None and not goodbye.orderly:
-            journal.report("warning", "lost", f"{goodbye.reason or 'closed'} ({goodbye.code})")
+            journal.report(
+                "warning",
+                "broken",
+                goodbye.reason or "closed",
+                peer=Peer.SERVER.value,
+                code=goodbye.code,
+            )
             code = LOST
         nursery.cancel_scope.cancel()
     return code

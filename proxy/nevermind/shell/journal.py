@@ -85,11 +85,11 @@ class Journal:
                 self._alarm.daemon = True
                 self._alarm.start()
 
-    def report(self, level: str, event: str, why: str, **about: Member) -> None:
+    def report(self, level: str, event: str, why: str = "", **about: Member) -> None:
         """Write a line about the session itself: ``event`` in a word, ``why`` in plain words."""
         with self._lock:
             if self._level >= LEVELS.index(level):
-                self._say({"event": event, **about, "why": why})
+                self._say({"event": event, **about} | ({"why": why} if why else {}))
 
     def summary(self, statistics: Statistics, **about: Member) -> None:
         """Write the line that ends a session, after all that is still to be told."""

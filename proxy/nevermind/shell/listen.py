@@ -82,7 +82,6 @@ async def _serve(
             await trio.lowlevel.wait_readable(signals.fd)
             for number in signals.take():
                 if number != SIGCHLD:
-                    journal.report("info", "stopping", "a signal said so")
                     service.stop()
                 elif children is not None:
                     children.reap()

@@ -27,6 +27,10 @@ class CannotListen(Exception):  # noqa: N818 -- a finding, not an error of ours
     """The address cannot be listened on; ``str()`` is one line."""
 
 
+class Exposed(CannotListen):
+    """Others than this machine could reach it, and that is not allowed."""
+
+
 class Sockets:
     """The listening sockets of one endpoint.
 
@@ -36,7 +40,9 @@ class Sockets:
 
     def __init__(self, endpoint: Endpoint, sockets: Sequence[socket.socket]) -> None:
         self.endpoint = endpoint
-        self.public = endpoint.scheme != "unix" and not all(map(_is_loopback, sockets))
+        self.public = endpoint.scheme != "unix" and not all(
+            _is_loopback(each.getsockname()) for each in sockets
+        )
         self.listeners = [
             trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets
         ]
@@ -62,21 +68,26 @@ class Sockets:
         self._identity = None
 
 
-def open_sockets(endpoint: Endpoint) -> Sockets:
-    """Listen on ``endpoint``.  Raises ``CannotListen``."""
+def open_sockets(endpoint: Endpoint, *, may_be_public: bool = True) -> Sockets:
+    """Listen on ``endpoint``.  Raises ``CannotListen``.
+
+    Unless it ``may_be_public``, nothing is bound that others could reach: ``Exposed``.
+    """
     try:
         if endpoint.scheme == "unix":
             return Sockets(endpoint, [_open_unix(endpoint.target)])
-        return _open_tcp(endpoint)
+        return _open_tcp(endpoint, may_be_public=may_be_public)
     except OSError as error:
         raise CannotListen(f"{endpoint}: {error.strerror or error}") from None
 
 
-def _open_tcp(endpoint: Endpoint) -> Sockets:
+def _open_tcp(endpoint: Endpoint, *, may_be_public: bool) -> Sockets:
     found = socket.getaddrinfo(
         endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )
     addresses = list(dict.fromkeys((family, address) for family, _, _, _, address in found))
+    if not may_be_public and not all(_is_loopback(address) for _, address in addresses):
+        raise Exposed(f"{endpoint} can be reached from other machines")
     sockets: list[socket.socket] = []
     failure = OSError(errno.EADDRNOTAVAIL, os.strerror(errno.EADDRNOTAVAIL))
     for family, address in addresses:
@@ -143,8 +154,8 @@ def _clear(path: str) -> None:
             raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
 
 
-def _is_loopback(listening: socket.socket) -> bool:
-    host = str(listening.getsockname()[0]).partition("%")[0]
+def _is_loopback(address: tuple[object, ...]) -> bool:
+    host = str(address[0]).partition("%")[0]
     return ipaddress.ip_address(host).is_loopback
 
 

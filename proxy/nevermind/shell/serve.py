@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import traceback
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import trio
@@ -16,6 +16,7 @@ import trio
 from nevermind.session import Session
 from nevermind.shell.exchange import Exchange
 from nevermind.shell.journal import Journal
+from nevermind.shell.journal_lines import Member
 from nevermind.shell.listening import Sockets
 from nevermind.shell.tally import Tally, Totals
 from nevermind.shell.transports.transport import GOING_AWAY, Goodbye
@@ -81,6 +82,7 @@ class Service:
             for stream in sockets.waiting():
                 visits.start_soon(self._guard, answer, stream)
             await sockets.close()
+            self._journal.report("info", "stopping", "a signal said so; nobody is let in any more")
             with self._waiting, trio.move_on_after(self._grace):
                 await self._until_empty()
             for _, exchange in self._living.values():
@@ -129,10 +131,10 @@ class Service:
             self._left.set()
 
     async def carry(self, number: int, session: Session, exchange: Exchange, whom: str) -> None:
-        """Run a session to its end."""
+        """Run a session to its end; ``whom`` says where its host is."""
         self.tally.opened += 1
         self._living[number] = session, exchange
-        self._journal.report("info", "open", whom, connection=number)
+        self._journal.report("info", "open", connection=number, **{"from": whom})
         orderly = False
         try:
             await exchange.run()
@@ -140,27 +142,33 @@ class Service:
             orderly = all(goodbye is None or goodbye.orderly for goodbye in goodbyes.values())
             for peer, goodbye in goodbyes.items():
                 if goodbye is not None and not goodbye.orderly:
-                    why = f"{peer.value}: {goodbye.reason or 'closed'} ({goodbye.code})"
-                    self._journal.report("warning", "lost", why, connection=number)
+                    self._journal.report(
+                        "warning",
+                        "broken",
+                        goodbye.reason or "closed",
+                        connection=number,
+                        peer=peer.value,
+                        code=goodbye.code,
+                    )
         finally:
             del self._living[number]
             statistics = session.statistics()
             self.tally.add(statistics, orderly=orderly)
             self._journal.summary(statistics, connection=number)
 
-    def refuse(self, status: int, why: str) -> None:
-        """Count a connection that is refused, and say so."""
+    def refuse(self, status: int, why: str, about: Mapping[str, Member]) -> None:
+        """Count a connection that is refused, and say so; ``about``: who asked for what."""
         self.tally.refused[status] += 1
-        self.report("info", "refused", f"{status}, {why}")
+        self.report("info", "refused", why, **about, status=status)
 
-    def report(self, level: str, event: str, why: str) -> None:
+    def report(self, level: str, event: str, why: str, **about: Member) -> None:
         """Write a line that anybody can cause, unless there have been too many."""
         second = int(trio.current_time())
         if second != self._second:
             self._second, self._lines = second, 0
         self._lines += 1
         if self._lines <= LINES:
-            self._journal.report(level, event, why)
+            self._journal.report(level, event, why, **about)
 
     async def _guard(self, answer: Answer, stream: trio.SocketStream) -> None:
         """What goes wrong with one connection ends that one."""

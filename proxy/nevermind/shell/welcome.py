@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import trio
 
@@ -21,6 +21,7 @@ from nevermind.shell.children import Children
 from nevermind.shell.dialing import CannotConnect, dial, take_over
 from nevermind.shell.exchange import Exchange
 from nevermind.shell.journal import Journal
+from nevermind.shell.journal_lines import Member
 from nevermind.shell.reception import PATIENCE, receive_request, refuse
 from nevermind.shell.serve import Service
 from nevermind.shell.serve_options import ServeOptions
@@ -74,7 +75,7 @@ class Welcome:
 
     async def _answer_plain(self, stream: trio.SocketStream) -> None:
         if not self._service.accepting:
-            self._service.refuse(503, FULL.why)
+            self._service.refuse(503, FULL.why, {"from": _name(stream)})
             return
         whom = _name(stream)
         client = SocketTransport(take_over(stream), strange=self._options.listen.scheme == "tcp")
@@ -83,7 +84,7 @@ class Welcome:
                 try:
                     server = await self._reach(nursery, self._options.subprotocols)
                 except (CannotConnect, CannotStart) as error:
-                    self._service.refuse(502, str(error))
+                    self._service.refuse(502, str(error), {"from": whom})
                     await client.close(Goodbye())
                     return
                 try:
@@ -97,39 +98,48 @@ class Welcome:
 
     async def _answer_web(self, plain: trio.SocketStream) -> None:
         stream: trio.abc.Stream = plain
+        about: dict[str, Member] = {"from": _name(plain)}
         with self._service.greeting() as heard:
             if not heard:
-                self._service.refuse(503, OVERRUN.why)
+                self._service.refuse(503, OVERRUN.why, about)
                 return
             if self._tls is not None:
                 secured = await _secure(plain, self._tls)
-                if secured is None:
+                if isinstance(secured, Refusal):
+                    self._service.refuse(secured.status, secured.why, about)
+                if not isinstance(secured, trio.SSLStream):
                     return
                 stream = secured
             found = await receive_request(stream)
             if found is None:
                 return
             if isinstance(found, Refusal):
-                await self._refuse(stream, found)
+                await self._refuse(stream, found, about)
                 return
             request, rest = found
+            about |= _wants(request)
             accepting = self._service.accepting
             if request.path == self._options.health_path:
                 await answer_health(stream, request, accepting=accepting)
                 return
             refusal = self._door.examine(request) or (None if accepting else FULL)
             if refusal is not None:
-                await self._refuse(stream, refusal)
+                await self._refuse(stream, refusal, about)
                 return
         limit = self._options.run.policy.max_message
         wire = Wire(stream, limit, head=request.handshake(), rest=rest)
         with self._service.place() as number:
             async with trio.open_nursery() as nursery:
-                await self._open_web(nursery, number, wire, request, _name(plain))
+                await self._open_web(nursery, number, wire, request, about)
                 nursery.cancel_scope.cancel()
 
     async def _open_web(
-        self, nursery: trio.Nursery, number: int, wire: Wire, request: Request, whom: str
+        self,
+        nursery: trio.Nursery,
+        number: int,
+        wire: Wire,
+        request: Request,
+        about: Mapping[str, Member],
     ) -> None:
         from nevermind.shell.transports import websocket
 
@@ -138,7 +148,7 @@ class Welcome:
         try:
             server = await self._reach(nursery, offered)
         except (CannotConnect, CannotStart) as error:
-            self._service.refuse(502, str(error))
+            self._service.refuse(502, str(error), about)
             await refuse(wire.stream, NO_SERVER)
             return
         if isinstance(server, websocket.WebSocketTransport):
@@ -154,16 +164,18 @@ class Welcome:
                 pings=websocket.Pings(options.ping_interval, options.ping_timeout),
             )
         except websocket.HandshakeFailed as failure:
-            self._service.refuse(400, str(failure))
+            self._service.refuse(400, str(failure), about)
             await wire.shut()
         else:
-            await self._carry(number, client, server, whom)
+            await self._carry(number, client, server, str(about["from"]))
         finally:
             with trio.CancelScope(shield=True):
                 await server.close(Goodbye(GOING_AWAY))
 
-    async def _refuse(self, stream: trio.abc.Stream, refusal: Refusal) -> None:
-        self._service.refuse(refusal.status, refusal.why)
+    async def _refuse(
+        self, stream: trio.abc.Stream, refusal: Refusal, about: Mapping[str, Member]
+    ) -> None:
+        self._service.refuse(refusal.status, refusal.why, about)
         await refuse(stream, refusal)
 
     # ------------------------------------------------------------------ both
@@ -221,16 +233,29 @@ class _Lines:
 
 async def _secure(
     stream: trio.SocketStream, context: ssl.SSLContext
-) -> trio.SSLStream[trio.SocketStream] | None:
-    """``stream`` under TLS; None if there was no handshake in time."""
+) -> trio.SSLStream[trio.SocketStream] | Refusal | None:
+    """``stream`` under TLS, or why not; None if nothing came of it.
+
+    A refusal cannot be told to the other side, for that would be done under TLS.
+    """
     secured = trio.SSLStream(stream, context, server_side=True, https_compatible=True)
     with trio.move_on_after(PATIENCE):
         try:
             await secured.do_handshake()
-        except trio.BrokenResourceError:
-            return None
+        except trio.BrokenResourceError as error:
+            failure = error.__cause__
+            if not isinstance(failure, ssl.SSLError) or isinstance(failure, ssl.SSLEOFError):
+                return None  # no more than a look whether somebody listens
+            return Refusal(400, f"no TLS handshake: {failure.reason}")
         return secured
-    return None
+    return Refusal(408, "too slow")
+
+
+def _wants(request: Request) -> dict[str, Member]:
+    """What a request asks for, as far as that is no secret: a query may be one."""
+    origins = b", ".join(request.all(b"origin")).decode("latin-1")
+    wants: dict[str, Member] = {"path": request.path}
+    return wants | ({"origin": origins} if origins else {})
 
 
 def _name(stream: trio.SocketStream) -> str:

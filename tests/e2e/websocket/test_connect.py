@@ -142,8 +142,8 @@ class TestEnds:
             assert line(proxy) == b"[]\n"
             assert line(proxy) == b""
             assert proxy.ends() == exit_code
-            lost = proxy.events("lost")
-            assert [event["why"] for event in lost] == [f"enough ({code})"] * exit_code
+            said = [(event["code"], event["why"]) for event in proxy.events("broken")]
+            assert said == [(code, "enough")] * exit_code
 
     def test_a_server_that_vanishes(self) -> None:
         def vanish(peer: ServerConnection) -> None:

@@ -93,10 +93,11 @@ class TestUnix:
             proxy.said("summary")
 
 
-def refusal(address: str, *options: str) -> str:
+def refusal(address: str, *options: str, environment: dict[str, str] | None = None) -> str:
     """What is said by a proxy that cannot listen there; nothing is started."""
     words = [*nevermind().words, "--listen", address, *options, "--", *ANSWERING]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+    around = os.environ | (environment or {})
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, env=around)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     return done.stderr
@@ -117,7 +118,9 @@ class TestTcp:
             with host(socket.AF_INET, ("127.0.0.1", proxy.port)) as (_, stream):
                 stream.write(f"{method} / HTTP/1.1\r\nHost: x\r\n\r\n".encode() + CALL)
                 assert stream.readline() == b""
-            assert proxy.said("lost")[0]["why"] == "client: that was an HTTP request (1002)"
+            broken = proxy.said("broken")[0]
+            assert (broken["peer"], broken["code"]) == ("client", 1002)
+            assert broken["why"] == "that was an HTTP request"
 
     def test_a_host_that_resets_ends_its_server(self) -> None:
         with Listening(at="tcp://127.0.0.1:0") as proxy:
@@ -132,9 +135,19 @@ class TestTcp:
 class TestExposure:
     @pytest.mark.parametrize("scheme", ["ws", "tcp"])
     def test_other_machines_are_kept_out_unless_told(self, scheme: str) -> None:
-        said = refusal(f"{scheme}://0.0.0.0:0")
-        assert "can be reached from other machines" in said
+        with socket.socket() as taken:
+            taken.bind(("0.0.0.0", 0))
+            taken.listen()
+            said = refusal(f"{scheme}://0.0.0.0:{taken.getsockname()[1]}")
+        assert "can be reached from other machines" in said  # binding was not even tried
         assert "--insecure-listen" in said
+        assert ("--token-env" in said) is (scheme == "ws")
+
+    def test_a_token_that_nobody_would_have_to_show_opens_no_socket(self) -> None:
+        """Settings from the environment may be meant for WebSockets."""
+        token = {"NEVERMIND_TOKEN_ENV": "TOKEN", "TOKEN": "s3cret"}
+        said = refusal("tcp://0.0.0.0:0", environment=token)
+        assert "can be reached from other machines" in said
 
     def test_told_so_it_warns(self) -> None:
         with Listening("--insecure-listen", at="ws://0.0.0.0:0/") as proxy:
@@ -164,6 +177,8 @@ class TestTls:
                 plain.sendall(b"GET /mcp HTTP/1.1\r\n\r\n")
                 plain.settimeout(PATIENCE)
                 assert b"HTTP" not in plain.recv(100)
+            said = proxy.said("refused")[0]
+            assert (said["status"], said["why"]) == (400, "no TLS handshake: HTTP_REQUEST")
             with proxy.call(ssl=known) as peer:
                 assert ask(peer, "echo", big="x" * 2_000_000) == {"big": "x" * 2_000_000}
 

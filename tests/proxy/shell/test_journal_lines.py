@@ -140,6 +140,25 @@ class TestText:
     def test_a_stamp_comes_first(self) -> None:
         assert text_line({"event": "cancel"}, "2026") == "2026 nevermind: cancel"
 
+    def test_a_refusal_says_who_wanted_what(self) -> None:
+        refused = {
+            "event": "refused",
+            "from": "127.0.0.1:5",
+            "path": "/mcp",
+            "origin": "https://a.example\n",
+            "status": 403,
+            "why": "this origin is not allowed",
+        }
+        assert text_line(refused, None) == (
+            "nevermind: refused: from 127.0.0.1:5, path /mcp, origin https://a.example\\n,"
+            " status 403; this origin is not allowed"
+        )
+
+    def test_a_broken_connection_says_whose_it_was(self) -> None:
+        broken = {"event": "broken", "connection": 3, "peer": "server", "code": 1011, "why": "died"}
+        line = "nevermind: broken: connection 3, server, code 1011; died"
+        assert text_line(broken, None) == line
+
     def test_a_sum_says_how_many(self) -> None:
         members: dict[str, Member] = {
             "event": "drop",

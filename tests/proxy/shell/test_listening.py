@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nevermind.endpoints import Endpoint
-from nevermind.shell.listening import CannotListen, Sockets, open_sockets
+from nevermind.shell.listening import CannotListen, Exposed, Sockets, open_sockets
 
 
 def at(path: Path) -> Endpoint:
@@ -40,6 +40,14 @@ class TestTcp:
         sockets = open_sockets(Endpoint("ws", host, 0, "/"))
         assert sockets.public is public
         await sockets.close()
+
+    async def test_where_it_must_not_be_reached_nothing_is_bound(self) -> None:
+        taken = open_sockets(Endpoint("tcp", "0.0.0.0", 0, ""))
+        with pytest.raises(Exposed, match=f"tcp://0.0.0.0:{taken.endpoint.port} can be reached"):
+            open_sockets(taken.endpoint, may_be_public=False)
+        await taken.close()
+        lonely = open_sockets(Endpoint("tcp", "localhost", 0, ""), may_be_public=False)
+        await lonely.close()
 
     async def test_a_port_that_is_taken(self) -> None:
         first = open_sockets(Endpoint("ws", "127.0.0.1", 0, "/"))
