@@ -49,7 +49,8 @@ PYTHON = [sys.executable, "-P", "-m"]
 
 SERVER = [*PYTHON, "nevermind_cli.demo_server"]
 
-PROXY = [*PYTHON, "nevermind_cli", "run", "--"]
+PROXY = [*PYTHON, "nevermind_cli", "run", "--config", os.devnull, "--"]
+"""Whatever the user has configured, in a file or by variables, is not what is shown."""
 
 
 class Demonstration:

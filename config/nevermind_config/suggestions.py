@@ -22,7 +22,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
     plain = {each.lstrip("-"): each for each in known}
     asked = word.lstrip("-")
-    meant = [each for each in plain if asked and each.startswith(asked + "-")]
+    meant = sorted(each for each in plain if asked and each.startswith(asked + "-"))
     meant = meant or get_close_matches(asked, list(plain), n=1, cutoff=_ALIKE)
     *others, last = [plain[each] for each in meant] or [""]
     first = f"{', '.join(others)} or " if others else ""

@@ -138,7 +138,7 @@ class TestRefusals:
             (("--no-sheild", "--", "x"), "unknown option '--no-sheild'; did you mean --no-shield?"),
             (
                 ("--log", "json", "--", "x"),
-                "unknown option '--log'; did you mean --log-level, --log-format or --log-file?",
+                "unknown option '--log'; did you mean --log-file, --log-format or --log-level?",
             ),
             (
                 ("--answer=0", "--", "x"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,8 +20,14 @@ def paper() -> list[str]:
 
 
 class TestTheShow:
-    def test_it_ends_well(self, paper: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("NEVERMIND_LATE_RESPONSE", "forward")  # of no consequence here
+    def test_it_ends_well(
+        self, paper: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        """Whatever is configured."""
+        monkeypatch.setenv("NEVERMIND_LATE_RESPONSE", "forward")
+        (tmp_path / "nevermind").mkdir()
+        (tmp_path / "nevermind" / "nevermind.toml").write_text('late-progress = "forward"')
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
         assert demo.show(paper.append) == 0
         lines = "\n".join(paper).split("\n")
         assert all(line.isascii() and len(line) <= 80 for line in lines)

@@ -139,7 +139,7 @@ class TestRefusals:
             ("late_response = 1", "unknown key late_response; did you mean late-response?"),
             (
                 "max = 1",
-                "unknown key max; did you mean max-message, max-timeout or max-connections?",
+                "unknown key max; did you mean max-connections, max-message or max-timeout?",
             ),
             ("zzz = 1", "unknown key zzz; allowed: admin-listen, "),
             ("config = 'x'", "unknown key config"),
