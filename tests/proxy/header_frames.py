@@ -19,3 +19,8 @@ HEADER = b"Content-Length: <n>\r\n\r\n"
 def frame(body: bytes, header: bytes = HEADER) -> bytes:
     """``body`` behind ``header``, in which ``<n>`` is its length."""
     return header.replace(b"<n>", b"%d" % len(body)) + body
+
+
+def framed(*messages: bytes, header: bytes = HEADER) -> bytes:
+    """These messages, each in a frame."""
+    return b"".join(frame(message, header) for message in messages)

@@ -101,3 +101,8 @@ def taken(session: Session, peer: Peer, most: int | None = None) -> bytes:
     data = b"".join(session.outbox[peer].buffers(1 << 20))[:most]
     session.outbox[peer].wrote(len(data))
     return data
+
+
+def line(message: bytes) -> bytes:
+    """``message`` as a line."""
+    return message + b"\n"

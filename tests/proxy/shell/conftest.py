@@ -20,6 +20,12 @@ def _no_stage_stays_up() -> Iterator[None]:
         Stage.up.pop().take_down()
 
 
+@pytest.fixture(params=[True, False], ids=["epoll", "poll"])
+def stage(request: pytest.FixtureRequest) -> Stage:
+    """A pump between the far ends of its pipes, which waits in either way."""
+    return Stage(nested=request.param)
+
+
 @pytest.fixture
 def story() -> Story:
     """How a run ends, from its beginning."""
