@@ -9,8 +9,8 @@ from nevermind.outbox import OWN_LIMIT
 from nevermind.policy import Policy
 from proxy.messages import answer, call, cancel
 from proxy.ours import cancelled, stop, timed_out
+from proxy.shell.exchanges import exchanging, text
 from proxy.shell.scripted import ScriptedStream, ScriptedWeb
-from proxy.shell.test_exchange import exchanging, text
 
 
 async def test_a_request_times_out(autojump_clock: MockClock) -> None:
