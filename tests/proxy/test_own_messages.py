@@ -14,7 +14,21 @@ from proxy.header_frames import FRAMED, frame
 from proxy.messages import OWED, answer, call, cancel, error, note
 from proxy.ours import cancelled, stop, timed_out
 from proxy.own_queues import sent
-from proxy.playbook import Ends, Waits, client, held, play, server
+from proxy.playbook import Ends, Script, Waits, client, held, play, server
+
+UNENDED = b'{"jsonrpc":"2.0","method":"x"}'
+CUT_IN_ON: list[Script] = [
+    client.passes(call(1)),
+    Waits(29.5),
+    server.raw(UNENDED),
+    Waits(0.3),
+    client.hears_raw(UNENDED),
+    Waits(0.2),
+    server << stop(1),
+    client.hears_raw(b"\n"),
+    client << timed_out(1),
+]
+"""Request 1 times out while a message of the server's has come without its line end."""
 
 
 class TestBetweenMessages:
@@ -114,17 +128,8 @@ class TestBetweenMessages:
 
     def test_an_object_that_came_without_its_line_end(self) -> None:
         """It gets one from us; the peer's own is dropped when it comes, and space before it."""
-        odd = b'{"jsonrpc":"2.0","method":"x"}'
         play(
-            client.passes(call(1)),
-            Waits(29.5),
-            server.raw(odd),
-            Waits(0.3),
-            client.hears_raw(odd),
-            Waits(0.2),
-            server << stop(1),
-            client.hears_raw(b"\n"),
-            client << timed_out(1),
+            CUT_IN_ON,
             server.raw(b" \r"),
             server.raw(b"\n"),
             server.passes(note()),
@@ -133,20 +138,11 @@ class TestBetweenMessages:
 
     def test_a_line_end_that_is_not_cut_in_on_is_the_peers(self) -> None:
         """What was put in once does not swallow another one later."""
-        odd = b'{"jsonrpc":"2.0","method":"x"}'
         play(
-            client.passes(call(1)),
-            Waits(29.5),
-            server.raw(odd),
-            Waits(0.3),
-            client.hears_raw(odd),
+            CUT_IN_ON,
+            server.raw(UNENDED),
             Waits(0.2),
-            server << stop(1),
-            client.hears_raw(b"\n"),
-            client << timed_out(1),
-            server.raw(odd),
-            Waits(0.2),
-            client.hears_raw(odd),
+            client.hears_raw(UNENDED),
             server.raw(b" \n"),
             client.hears_raw(b" \n"),
             policy=Policy(timeout=30),

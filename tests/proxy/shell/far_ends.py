@@ -89,3 +89,11 @@ def fill(sink: Sink) -> int:
             filled += sink.write([bytes(4096)])
     except BlockingIOError:
         return filled
+
+
+def watching(sink: Sink) -> select.poll:
+    """Polls for what ``sink`` shows without a write."""
+    assert sink.watched is not None
+    poll = select.poll()
+    poll.register(sink.watched, 0)
+    return poll

@@ -19,6 +19,7 @@ from proxy.shell.far_ends import (
     read_when_ready,
     socket_pair,
     terminal,
+    watching,
     write_all,
 )
 
@@ -149,9 +150,7 @@ class TestTheEndOfASink:
         far = OUTGOING[kind]()
         closing.append(far)
         sink = open_sink(far.fd)
-        assert sink.watched is not None
-        poll = select.poll()
-        poll.register(sink.watched, 0)
+        poll = watching(sink)
         assert poll.poll(0) == []
         far.leaves()
         assert poll.poll(30_000)[0][1] & (select.POLLERR | select.POLLHUP)

@@ -26,6 +26,7 @@ from proxy.shell.far_ends import (
     read_when_ready,
     socket_pair,
     terminal,
+    watching,
 )
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="opens anew through /proc")
@@ -137,8 +138,6 @@ class TestWhichWay:
         closing.append(far)
         far.leaves()
         sink = open_sink(far.fd)
-        assert sink.watched is not None
-        poll = select.poll()
-        poll.register(sink.watched, 0)
+        poll = watching(sink)
         assert poll.poll(0)[0][1] & select.POLLERR
         sink.close()

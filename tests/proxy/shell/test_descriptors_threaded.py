@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from nevermind.shell.descriptors import open_sink, open_source
-from proxy.shell.far_ends import Far, fill, incoming_pipe, outgoing_pipe, read_when_ready
+from proxy.shell.far_ends import Far, fill, incoming_pipe, outgoing_pipe, read_when_ready, watching
 
 
 @pytest.mark.usefixtures("only_blocking")
@@ -65,10 +65,8 @@ class TestInAThread:
         far = outgoing_pipe()
         closing.append(far)
         sink = open_sink(far.fd)
-        assert sink.watched is not None
         assert sink.watched != sink.fd
-        poll = select.poll()
-        poll.register(sink.watched, 0)
+        poll = watching(sink)
         assert poll.poll(0) == []
         far.leaves()
         assert poll.poll(30_000)[0][1] & select.POLLERR
