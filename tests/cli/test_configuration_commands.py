@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from cli.invocations import nevermind
 from nevermind_config.network import NETWORK
 from nevermind_config.options import OPTIONS
-
-
-def nevermind(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nevermind_cli", *words],
-        env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 class TestShow:

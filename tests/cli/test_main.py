@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,25 +11,9 @@ from pathlib import Path
 import pytest
 
 import nevermind_cli
+from cli.invocations import SCRIPT, nevermind
 from nevermind_cli.__main__ import import_ours_first, let_interrupts_end_us
 from nevermind_cli.version import VERSION
-
-SCRIPT = Path(sys.executable).with_name("nevermind")
-
-
-def nevermind(
-    *words: str, script: bool = False, cwd: Path | None = None, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    command = [str(SCRIPT)] if script else [sys.executable, "-m", "nevermind_cli"]
-    return subprocess.run(
-        [*command, *words],
-        cwd=cwd,
-        env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 class TestWords:
@@ -78,7 +61,7 @@ class TestModules:
         return tmp_path
 
     def test_the_script_is_not_misled(self, hostile: Path) -> None:
-        done = nevermind("run", "--help", script=True, cwd=hostile, PYTHONPATH=str(hostile))
+        done = nevermind("run", "--help", command=SCRIPT, cwd=hostile, PYTHONPATH=str(hostile))
         assert (done.returncode, done.stderr) == (0, "")
 
     def test_nor_is_the_module(self, hostile: Path) -> None:
@@ -88,7 +71,7 @@ class TestModules:
     def test_nor_is_a_whole_run_and_the_server_gets_the_variable(self, hostile: Path) -> None:
         code = "import os; print(os.environ['PYTHONPATH'])"
         words = ("run", "--log-level=off", "--", sys.executable, "-c", code)
-        done = nevermind(*words, script=True, cwd=hostile, PYTHONPATH=str(hostile))
+        done = nevermind(*words, command=SCRIPT, cwd=hostile, PYTHONPATH=str(hostile))
         assert (done.returncode, done.stdout, done.stderr) == (0, f"{hostile}\n", "")
 
     def test_foreign_entries_go_last_in_their_order(self) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from cli.invocations import MODULE, nevermind
 
 ECHO = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
 
@@ -18,15 +19,7 @@ PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
 def run(
     *words: str, sent: str = "", cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nevermind_cli", "run", *words],
-        input=sent,
-        cwd=cwd,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return nevermind("run", *words, sent=sent, command=MODULE, cwd=cwd, **environment)
 
 
 def marker(path: Path) -> list[str]:
