@@ -141,7 +141,7 @@ class TestText:
         assert text_line({"event": "cancel"}, "2026") == "2026 nevermind: cancel"
 
     def test_a_refusal_says_who_wanted_what(self) -> None:
-        refused = {
+        refused: dict[str, Member] = {
             "event": "refused",
             "from": "127.0.0.1:5",
             "path": "/mcp",
@@ -155,7 +155,13 @@ class TestText:
         )
 
     def test_a_broken_connection_says_whose_it_was(self) -> None:
-        broken = {"event": "broken", "connection": 3, "peer": "server", "code": 1011, "why": "died"}
+        broken: dict[str, Member] = {
+            "event": "broken",
+            "connection": 3,
+            "peer": "server",
+            "code": 1011,
+            "why": "died",
+        }
         line = "nevermind: broken: connection 3, server, code 1011; died"
         assert text_line(broken, None) == line
 
