@@ -173,6 +173,8 @@ def _unasked(ledger: Ledger, books: Books, key: Key | None) -> Verdict:
     certain = key is None or not (books.unsure or books.requests.twin_is_live(key))
     if ledger.policy.shield and books.issuer is Peer.CLIENT and certain:
         return Verdict(held=What.UNASKED_ANSWER, why=_NOBODY, name=key)
+    if key is not None:
+        books.unasked.put(key, True)
     return FORWARD
 
 

@@ -42,7 +42,7 @@ def request(
         return FORWARD
     newest = requests.newest_use(key)
     if newest is not None and newest.wire in requests.live:
-        shared = _share(ledger, books, newest, body)
+        shared = _share(ledger, books, newest, method, body)
         if shared is not None:
             return shared
     found = requests.find(key)
@@ -59,12 +59,13 @@ def request(
         found = requests.find(key)
     if found is not None and requests.is_live(key):
         use = requests.promote(key) if key in requests.plain else requests.live[key]
-        _add_use(books, use, tokens)
+        _add_use(ledger, books, use, method, tokens)
         requests.move(use, step.next)
         return FORWARD
     # An older answer that still waits in our queue is not this request's.
     since = 0 if state is State.ABSENT else books.mark()
     requests.forget(key)
+    requests.rise(key)
     requests.newest.pop(key, None)  # from now on the id means this use
     if tokens or since:
         use = Use(key, (now, method), tokens)
@@ -76,8 +77,10 @@ def request(
     return FORWARD
 
 
-def _add_use(books: Books, use: Use, tokens: tuple[Key, ...]) -> None:
+def _add_use(ledger: Ledger, books: Books, use: Use, method: str, tokens: tuple[Key, ...]) -> None:
     use.uses += 1
+    if _rank(ledger, method) > _rank(ledger, use.method):
+        use.method = method
     use.shared = True
     use.cancelled_at = None
     new = [token for token in tokens if token not in use.tokens]
@@ -87,7 +90,14 @@ def _add_use(books: Books, use: Use, tokens: tuple[Key, ...]) -> None:
     books.tokens.claim(use)
 
 
-def _share(ledger: Ledger, books: Books, use: Use, body: bytes) -> Verdict | None:
+def _rank(ledger: Ledger, method: str) -> int:
+    """Which of several uses is left can't be told: the one with exceptions of its own decides."""
+    if method in ledger.dialect.uncancellable:
+        return 2
+    return 1 if method in ledger.dialect.subscriptions else 0
+
+
+def _share(ledger: Ledger, books: Books, use: Use, method: str, body: bytes) -> Verdict | None:
     """A further use of an id whose fresh wire id is live: both are ambiguous now.
 
     None where the message can't be changed; see ``_alias``.
@@ -108,7 +118,7 @@ def _share(ledger: Ledger, books: Books, use: Use, body: bytes) -> Verdict | Non
         tokens.append(token if wire is None else wire)
         if wire is not None:
             edits.append((path, spell(wire)))
-    _add_use(books, use, tuple(tokens))
+    _add_use(ledger, books, use, method, tuple(tokens))
     books.requests.move(use, step.next)
     return Verdict(edits=tuple(edits), name=use.name, record=use, aliased=True)
 

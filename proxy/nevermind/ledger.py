@@ -62,9 +62,21 @@ class Books:
     task that each cancels.
     ``unsure``: the issuer sent something untracked that may have been a
     request, so an answer to an unknown id may be wanted after all.
+    ``forgot_at`` is the mark of that time: what waits from before answers nothing that is
+    known.  ``unasked``: ids to which answers have passed that nobody had asked for.
     """
 
-    __slots__ = ("fresh", "issuer", "mark", "own", "requests", "tokens", "unsure")
+    __slots__ = (
+        "forgot_at",
+        "fresh",
+        "issuer",
+        "mark",
+        "own",
+        "requests",
+        "tokens",
+        "unasked",
+        "unsure",
+    )
 
     def __init__(self, issuer: Peer, remember: int, nonce: str) -> None:
         self.issuer = issuer
@@ -72,7 +84,9 @@ class Books:
         self.tokens = Tokens(remember)
         self.fresh = FreshIds(nonce, self._seen)
         self.own: Generations[Key, str] = Generations(remember)
+        self.unasked: Generations[Key, bool] = Generations(remember)
         self.unsure = False
+        self.forgot_at = 0
         self.mark: Callable[[], int] = lambda: 0
 
     def forget(self) -> None:
@@ -80,6 +94,7 @@ class Books:
         self.requests.forget_ended()
         self.tokens.forget_ended()
         self.unsure = True
+        self.forgot_at = self.mark()
 
     def _seen(self, key: Key) -> bool:
         return self.requests.find(key) is not None or self.tokens.knows(key)

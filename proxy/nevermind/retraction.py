@@ -53,10 +53,14 @@ class Retraction:
         ``use`` is the record of its newest use, if that has one: it says which
         answers are to older uses, and how many came that nobody waited for.
         Unless just so many are found, the one that counts has gone, or waits
-        where it can't be seen.
+        where it can't be seen.  Nor is it certain where an answer to that id came unasked.
         """
+        books = self._judge.ledger.books[issuer]
+        if books.unasked.get(name):
+            return False
         self._catch_up()
         since, again = (0, 0) if use is None else (use.since, use.again)
+        since = max(since, books.forgot_at)
         numbers = [number for number in self._places.get(name, ()) if number >= since]
         if sum(len(self._answers[number][name]) for number in numbers) != 1 + again:
             return False

@@ -55,7 +55,7 @@ class Answers(Rules):
         """An answer to an unknown id passes; ``--shield`` drops it on its way to the host."""
         if shielded:
             return self.hold(message, What.UNASKED_ANSWER, key=key)
-        return self.forward(message)
+        return self.forward(message, lambda: self.sides[sender.other].unasked.add(key))
 
     def back(self, message: Message, entry: Entry) -> list[bytes | Hole]:
         """A fresh id is turned back into the issuer's own, spelled as the issuer wrote it."""
@@ -90,15 +90,19 @@ class Answers(Rules):
     ) -> Verdict:
         """Answered: forwarded (shield: dropped), but never as an answer to a newer use."""
         side = self.sides[sender.other]
+        passing = Verdict(self.back(message, entry))
+        if message.repeats(self.paths_read(message)):
+            return passing
         if not grace and side.newer_use(entry) is not None:
             whats = {What.LATE_RESPONSE, What.UNASKED_ANSWER}
-            return self.hold(message, whats, side=sender.other, key=entry.own)
+            key = entry.own if side.known(entry) is Known.YES else None
+            return self.hold(message, whats, side=sender.other, key=key)
         if shielded:
             either = self.forward(message) if side.known(entry) is not Known.YES else None
             if side.may_have_asked:
                 return self.hold(message, What.UNASKED_ANSWER, either=either, key=entry.own)
             return self.hold(message, What.UNASKED_ANSWER, key=entry.own)
-        return Verdict(self.back(message, entry))
+        return passing
 
     def late_answer(self, sender: Peer, message: Message, entry: Entry, *, grace: bool) -> Verdict:
         """Tombstone: dropped as late, but for the switches, tasks, and what can't be told."""

@@ -137,8 +137,9 @@ class Cancels(Rules):
             return
         if issuer is Peer.CLIENT and self.dialect.uncancellable & set(entry.methods[-1:]):
             return
-        corner = coerced or answer.corner
-        certain = self.sides[issuer].known(entry) is Known.YES and not corner
+        side = self.sides[issuer]
+        corner = coerced or answer.corner or entry.own in side.unasked
+        certain = side.known(entry) is Known.YES and not corner
         if answer.taken or (not certain and self.is_queued(answer)):
             return  # begun; or evicted, coerced, unterminated: corners with simpler rules
         answer.retracted = True

@@ -100,6 +100,7 @@ class Side:
     issued_tokens: set[Key] = field(default_factory=set)
     seen_ids: set[Key] = field(default_factory=set)
     seen_tokens: set[Key] = field(default_factory=set)
+    unasked: set[Key] = field(default_factory=set)
     may_have_asked: bool = False
     clock: int = 0
 

@@ -78,14 +78,32 @@ class TestInitialize:
             policy=Policy(redundant_cancel=Fate.FORWARD),
         )
 
-    @pytest.mark.xfail(reason="the session goes by the first use")
-    def test_one_of_two_uses(self) -> None:
+    @pytest.mark.parametrize("first", ["a call", "initialize"])
+    def test_one_of_two_uses(self, first: str) -> None:
         """The use that is left may be the one that nobody may cancel: its answer passes."""
+        uses = (call(1), initialize(1)) if first == "a call" else (initialize(1), call(1))
         play(
-            client.passes(call(1), initialize(1)),
+            client.passes(*uses),
             server.passes(answer(1, "a")),
             client.loses(INITIALIZE, cancel(1)),
             server.passes(answer(1, "b")),
+            client.passes(call(1), cancel(1)),
+        )
+
+    def test_one_of_two_uses_under_a_fresh_id(self) -> None:
+        """A shared fresh id is no different."""
+        play(
+            client.passes(call(1), cancel(1)),
+            client >> call(1),
+            server << call(b"<n>"),
+            client >> initialize(1),
+            server << initialize(b"<n>"),
+            server >> answer(b"<n>", "a"),
+            client << answer(1, "a"),
+            client.loses(INITIALIZE, cancel(1)),
+            server >> answer(b"<n>", "b"),
+            client << answer(1, "b"),
+            server.loses(LATE, answer(1)),
         )
 
     def test_an_answer_in_the_queue_stays_there(self) -> None:
@@ -297,6 +315,14 @@ class TestSubscriptions:
             client.passes(listen(5)),
             server.passes(cancel(5), cancel(5), answer(5)),
             client.loses(LATE, answer(5)),
+        )
+
+    def test_one_of_two_uses(self) -> None:
+        """The use that is left may be the listen."""
+        play(
+            client.passes(call(5), listen(5)),
+            server.passes(answer(5)),
+            server.passes(call(5), cancel(5), cancel(5)),
         )
 
     def test_both_cancel(self) -> None:

@@ -26,6 +26,23 @@ class TestLeftAlone:
         stalled.client(cancel(7))
         assert stalled.waiting == [batch(answer(7))]
 
+    def test_an_answer_that_came_before_anybody_asked(self) -> None:
+        """The one that counts stands in an array; what waits is none of ours to judge."""
+        stalled = Stalled()
+        stalled.server(answer(7, "unasked"))
+        stalled.client(call(7))
+        stalled.server(batch(answer(7)))
+        stalled.client(cancel(7))
+        assert stalled.waiting == [answer(7, "unasked"), batch(answer(7))]
+
+    def test_the_answer_to_a_use_that_is_forgotten(self) -> None:
+        """The client said what may have been a request; its id is used again."""
+        stalled = answered(7)
+        stalled.client(batch(note(), b"1"), call(7))
+        stalled.server(batch(answer(7)))
+        stalled.client(cancel(7))
+        assert stalled.waiting == [answer(7), batch(answer(7))]
+
     def test_an_id_that_was_ambiguous(self) -> None:
         """Whose answer it is can't be told."""
         stalled = answered(7, 7)

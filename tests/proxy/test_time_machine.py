@@ -1,15 +1,13 @@
 """Whatever happens in whatever order: nobody is answered twice, and nobody waits for ever.
 
 A client and a server ask, cancel, answer and report progress under few ids, in any chunks, while
-time passes and either may not be reading.  The model knows nothing of states: it attributes every
-answer that is heard to the use that it is for (the work that it names, or for one of ours the
-newest use of the id) and counts.
+time passes and either may not be reading: in every dialect, with timeouts, answers of our own and
+tasks that are cancelled in their issuers' place.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -22,48 +20,18 @@ from nevermind.peers import Peer
 from nevermind.policy import FirstCancel, LateResponse, Policy
 from nevermind.session import Session
 from proxy import messages as say
-from proxy.messages import OWED
+from proxy.every_dialect import ACP, BSP, CUSTOM, JSONRPC, LSP
+from proxy.frame_reader import read_frame
+from proxy.header_frames import frame
 from proxy.searching import search
+from proxy.time_model import Asked, Model
 
-SETTINGS = search(150, 40)
+SETTINGS = search(60, 40)
 IDS = (1, 2, "a")
 LONG = 300
 """Bytes; longer messages are sent on while they arrive, where that is set."""
 FOR_EVER = 200.0
-EVERYTHING = 1 << 30
 PEERS = st.sampled_from(Peer)
-
-
-@dataclass(eq=False, slots=True)
-class Group:
-    """Uses that share an id at the same time: which of them an answer is for can't be told.
-
-    ``said`` counts the answers that were given, ``heard`` the ones that arrived.
-    """
-
-    size: int = 0
-    said: int = 0
-    heard: int = 0
-
-
-@dataclass(eq=False, slots=True)
-class Asked:
-    """One use of an id; ``work`` tells it from all others, ``wire`` is the id its receiver saw.
-
-    ``given_up``: answered by us; ``answered_in_time``: before any of that, or a cancel.
-    ``repeats``: its answers are late, so that one may be said again.
-    """
-
-    issuer: Peer
-    id: int | str
-    work: int
-    group: Group
-    wire: int | str | None = None
-    cancelled: bool = False
-    given_up: bool = False
-    answers: int = 0
-    repeats: bool = False
-    answered_in_time: bool = False
 
 
 def policies(dialect: Dialect) -> st.SearchStrategy[Policy]:
@@ -91,25 +59,27 @@ class Conversation(RuleBasedStateMachine):
         """The switches are set once."""
         self.policy = policy
         self.session = Session(policy, self.dialect, nonce="5eed")
+        self.model = Model(policy, self.dialect)
         self.now = 0.0
-        self.work = 0
-        self.asked: list[Asked] = []
-        self.heard = dict.fromkeys(Peer, b"")
+        self.unread = dict.fromkeys(Peer, b"")
         self.begun = dict.fromkeys(Peer, 0)
-        """How much had been asked when the line that is half read was begun."""
+        """How much had been asked when the message that is half read was begun."""
         self.task_cancels: list[tuple[Peer, int | str]] = []
-        self.notes: list[Note] = []
 
     # ------------------------------------------------------------------ what is said
 
     def speak(self, peer: Peer, bodies: list[bytes], cuts: list[int], *, batch: bool) -> None:
         """In one chunk, or cut where it happens to be; an overlong batch could not be judged."""
-        batch = batch and self.policy.max_message > LONG
-        data = say.batch(*bodies) + b"\n" if batch else b"".join(b + b"\n" for b in bodies)
+        if batch and self.policy.max_message > LONG:
+            bodies = [say.batch(*bodies)]
+        framed = self.dialect.header_framed
+        data = b"".join(frame(body) if framed else body + b"\n" for body in bodies)
         places = sorted({cut % (len(data) + 1) for cut in cuts} | {0, len(data)})
         for start, stop in pairwise(places):
+            self.model.story.append(f"{peer.value} >> {data[start:stop]!r}")
             self.session.receive_data(peer, data[start:stop], self.now)
             self.note()
+        self.model.meant.clear()
 
     @rule(
         peer=PEERS,
@@ -132,33 +102,14 @@ class Conversation(RuleBasedStateMachine):
         self.reads(peer.other, None)
 
     def ask(self, peer: Peer, name: int | str) -> bytes:
-        self.work += 1
-        before = self.newest(peer, name)
-        group = Group()
-        if before is not None and self.in_flight(before):
-            group = before.group
-        group.size += 1
-        self.asked.append(Asked(peer, name, self.work, group))
-        token = self.work if self.work % 2 else None
-        return say.call(name, token, work=self.work, dialect=self.dialect)
-
-    def in_flight(self, use: Asked) -> bool:
-        """Whether the id is in use: an answer is to come, or one that is owed."""
-        if use.group.size > 1:
-            return use.group.said < use.group.size
-        if use.given_up or use.answered_in_time:
-            return False
-        if not use.cancelled:
-            return True
-        at_once = self.policy.answer_cancelled == 0 and use.group.size == 1
-        return self.dialect.answer_owed and not use.answers and not at_once
+        work = self.model.ask(peer, name)
+        token = work if work % 2 and self.dialect.request_tokens else None
+        return say.call(name, token, work=work, dialect=self.dialect)
 
     def cancel(self, peer: Peer, name: int | str) -> bytes:
-        use = self.newest(peer, name)
-        if use is not None and use.group.size == 1 and not use.answered_in_time:
-            use.cancelled = True
-        elif use is not None and use.answered_in_time and not self.dialect.answer_owed:
-            use.cancelled = True  # the answer may still be taken out of the queue
+        if self.dialect.cancel_method is None:
+            return say.cancel(name)
+        self.model.cancel(peer, name)
         return say.cancel(name, dialect=self.dialect)
 
     @rule(
@@ -173,29 +124,14 @@ class Conversation(RuleBasedStateMachine):
         self, peer: Peer, pick: int, how: str, again: bool, cuts: list[int], batch: bool
     ) -> None:
         """A peer answers some work that it was asked for; what was late before, maybe again."""
-        open_to = [
-            use
-            for use in self.asked
-            if use.issuer is peer.other
-            and use.wire is not None
-            and (not use.answers or (again and self.may_repeat(use)))
-        ]
+        open_to = self.model.open_to(peer, again=again)
         if not open_to:
             return
         use = open_to[-1 - pick % len(open_to)]
-        over = use.cancelled or use.given_up
-        use.repeats = over and use.group.size == 1
-        use.answers += 1
-        use.group.said += 1
-        use.answered_in_time |= not over
+        self.model.answer(use)
         if use.answers > 1 and how == "task":
             how = "answer"  # every task is handed over, for each would be orphaned
         self.speak(peer, [self.answer(use, how)], cuts, batch=batch)
-
-    def may_repeat(self, use: Asked) -> bool:
-        """Whether a further answer is told from one to a newer use: by its id, or there is none."""
-        newest = self.newest(use.issuer, use.id) is use
-        return use.repeats and (newest or not self.dialect.answer_owed)
 
     def answer(self, use: Asked, how: str) -> bytes:
         assert use.wire is not None
@@ -212,8 +148,9 @@ class Conversation(RuleBasedStateMachine):
     @rule(peer=PEERS, pick=st.integers(0, 20), cuts=st.lists(st.integers(0, 200), max_size=1))
     def reports(self, peer: Peer, pick: int, cuts: list[int]) -> None:
         """A peer says how far it is with some work."""
-        known = [use for use in self.asked if use.issuer is peer.other and use.wire is not None]
-        if known:
+        asked = self.model.asked
+        known = [use for use in asked if use.issuer is peer.other and use.wire is not None]
+        if known and self.dialect.progress_method is not None:
             token = known[-1 - pick % len(known)].work
             self.speak(peer, [say.progress(token, dialect=self.dialect)], cuts, batch=False)
 
@@ -229,6 +166,7 @@ class Conversation(RuleBasedStateMachine):
     def time_passes(self, seconds: float) -> None:
         """Nobody says anything; the session is asked when it wants to be."""
         end = self.now + seconds
+        self.model.story.append(f"... {seconds} s ...")
         while (due := self.session.next_deadline()) is not None and due <= end:
             self.now = max(self.now, due)
             self.session.expire(self.now)
@@ -245,112 +183,81 @@ class Conversation(RuleBasedStateMachine):
         if not data:
             return
         outbox.wrote(len(data))
-        if not self.heard[peer]:
-            self.begun[peer] = self.work
-        *lines, self.heard[peer] = (self.heard[peer] + data).split(b"\n")
-        for line in lines:
-            if line:
-                message = json.loads(line)
-                for one in message if isinstance(message, list) else [message]:
-                    self.hear(peer, one)
-            self.begun[peer] = self.work
+        self.model.story.append(f"{peer.value} << {data!r}")
+        if not self.unread[peer]:
+            self.begun[peer] = self.model.work
+        self.unread[peer] += data
+        while (body := self.next_message(peer)) is not None:
+            message = json.loads(body) if body else []
+            for one in message if isinstance(message, list) else [message]:
+                self.hear(peer, one)
+            self.begun[peer] = self.model.work
+
+    def next_message(self, peer: Peer) -> bytes | None:
+        """The next whole message that a peer has read."""
+        unread = self.unread[peer]
+        if not self.dialect.header_framed:
+            body, newline, rest = unread.partition(b"\n")
+            self.unread[peer] = rest if newline else unread
+            return body if newline else None
+        found = read_frame(unread)
+        if found is None:
+            return None
+        self.unread[peer] = unread[sum(map(len, found)) :]
+        return found[1]
 
     def hear(self, peer: Peer, message: dict[str, Any]) -> None:
         """A peer hears one message."""
+        model = self.model
         match message:
             case {"method": "tasks/cancel", "id": wire}:
                 self.task_cancels.append((peer, wire))
             case {"method": "tools/call", "id": wire, "params": {"name": work}}:
-                self.asked[work - 1].wire = wire
+                model.asked[work - 1].wire = wire
             case {"result": {"of": work}}:
-                self.hear_answer(self.asked[work - 1], peer, message)
+                model.heard_answer(model.asked[work - 1], peer, message)
             case {"error": {"data": {"answeredBy": "nevermind"}}}:
-                use = self.newest(peer, message["id"], self.begun[peer])
-                assert use is not None
-                assert use.cancelled or use.given_up or use.group.size > 1
-                self.hear_answer(use, peer, message)
+                model.heard_ours(peer, message, self.begun[peer])
             case {"error": {"message": work}}:
-                self.hear_answer(self.asked[int(work) - 1], peer, message)
-
-    def hear_answer(self, use: Asked, peer: Peer, message: dict[str, Any]) -> None:
-        """It is for the issuer, under the id that it knows, and there is only one."""
-        assert use.issuer is peer
-        assert use.id == message["id"], f"{use} heard {message}"
-        use.group.heard += 1
-        assert use.group.heard <= use.group.size, f"answered twice: {message}"
+                model.heard_answer(model.asked[int(work) - 1], peer, message)
 
     def note(self) -> None:
         """The notes say whom the session gave up on, or answered itself."""
         for note in self.session.take_notes():
             if isinstance(note, Note) and note.event in (Event.TIMEOUT, Event.ANSWER):
-                use = self.given_up(note)
-                use.given_up = True
-                use.group.said += 1
-
-    def given_up(self, note: Note) -> Asked:
-        """The use that the note is about: the id may have been used again in the same chunk."""
-        answered = note.event is Event.ANSWER
-        for use in reversed(self.asked):
-            mine = (use.issuer, use.id) == (note.issuer, note.id) and not use.given_up
-            if mine and (use.cancelled or not answered or use.group.size > 1):
-                return use
-        raise AssertionError(f"nobody waits for this: {note}")
-
-    def newest(self, peer: Peer, name: int | str, most: int = EVERYTHING) -> Asked | None:
-        """What an issuer means by an id, the first ``most`` uses of all considered."""
-        for use in reversed(self.asked[:most]):
-            if use.issuer is peer and use.id == name:
-                return use
-        return None
+                self.model.note(note)
 
     # ------------------------------------------------------------------ the end
 
     def teardown(self) -> None:
         """Everything is read, and all the time in the world passes: who still waits?"""
-        if not hasattr(self, "session"):
+        if not hasattr(self, "session") or self.model.failed:
             return
         for peer in Peer:
             self.reads(peer, None)
         self.time_passes(FOR_EVER)
+        check = self.model.check
         for peer in Peer:
             self.reads(peer, None)
-            assert self.heard[peer] == b""
-            assert self.session.outbox[peer].own == 0
-        for peer in Peer:
-            for name in IDS:
-                use = self.newest(peer, name)
-                if use is not None and use.group.size == 1 and self.is_certain(use):
-                    assert use.group.heard == 1, f"{use} still waits"
-
-    def is_certain(self, use: Asked) -> bool:
-        """Whether the newest use of an id must have had its answer by now."""
-        if use.cancelled and not (use.answered_in_time and self.dialect.answer_owed):
-            return self.policy.answer_cancelled is not None
-        timed = use.issuer is Peer.CLIENT and self.policy.timeout is not None
-        return use.answered_in_time or timed
+            check(not self.unread[peer], f"{peer.value} was left with {self.unread[peer]!r}")
+            check(self.session.outbox[peer].own == 0, f"ours wait for {peer.value}")
+        waits = self.model.waits()
+        check(not waits, f"these still wait: {waits}")
 
 
-class McpConversation(Conversation):
-    """Where a cancelled request stays unanswered."""
+def talk(dialect: Dialect) -> Any:
+    """The machine in one dialect."""
 
-    @initialize(policy=policies(MCP))
-    def begins(self, policy: Policy) -> None:
-        """The switches of this conversation."""
-        self.begin(policy)
+    class InDialect(Conversation):
+        @initialize(policy=policies(dialect))
+        def begins(self, policy: Policy) -> None:
+            """The switches of this conversation."""
+            self.begin(policy)
 
-
-class OwedConversation(Conversation):
-    """Where a cancelled request is still owed an answer."""
-
-    dialect = OWED
-
-    @initialize(policy=policies(OWED))
-    def begins(self, policy: Policy) -> None:
-        """The switches of this conversation."""
-        self.begin(policy)
+    InDialect.dialect = dialect
+    InDialect.TestCase.settings = SETTINGS
+    return InDialect.TestCase
 
 
-TestMcp = McpConversation.TestCase
-TestMcp.settings = SETTINGS
-TestOwed = OwedConversation.TestCase
-TestOwed.settings = SETTINGS
+TestMcp, TestLsp, TestBsp = talk(MCP), talk(LSP), talk(BSP)
+TestAcp, TestJsonRpc, TestCustom = talk(ACP), talk(JSONRPC), talk(CUSTOM)
