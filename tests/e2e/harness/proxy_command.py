@@ -9,6 +9,8 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,8 +33,23 @@ PLAIN_PIPE = ProxyCommand(("env",))
 """No proxy at all: ``env`` becomes the server."""
 
 
+_stand_ins: list[ProxyCommand] = []
+
+
+@contextmanager
+def in_place_of_nevermind(command: ProxyCommand) -> Iterator[None]:
+    """Have ``command`` stand between the two ends of every conversation meanwhile."""
+    _stand_ins.append(command)
+    try:
+        yield
+    finally:
+        _stand_ins.pop()
+
+
 def nevermind() -> ProxyCommand:
     """The installed command, beside the interpreter that runs the tests or on the PATH."""
+    if _stand_ins:
+        return _stand_ins[-1]
     if other := os.environ.get("NEVERMIND_E2E_PROXY"):
         return ProxyCommand(tuple(shlex.split(other)))
     beside = Path(sys.executable).with_name("nevermind")
