@@ -1,12 +1,15 @@
 """How fast messages pass from a WebSocket to a server process and back.
 
     python tests/bench/websocket.py [--rounds 7] [--supergateway "npx supergateway@4.0.0"]
+    python tests/bench/websocket.py --idle 500
 
 Compared, in interleaved rounds: ``nevermind run --listen``; the least relay that
 trio-websocket allows (``websocket_relay.py``); supergateway, where it is named.  The server is
 ``echo.c``, the client below.  On a busy machine the CPU that a relay uses tells more than rates.
-  Every figure is a median, every ratio the median of the ratios
-within one round.  Needs ``cc``.
+Every figure is a median, every ratio the median of the ratios within one round.  Needs ``cc``.
+
+With ``--idle``, how much memory so many idle connections take: each has ``cat`` for a server,
+which is not counted, and is asked once, so that nothing in it is still to be made.
 """
 
 from __future__ import annotations
@@ -163,6 +166,37 @@ def started(
             process.stdout.close()
 
 
+def resident(pid: int) -> int:
+    """KiB that are this process's own, once they stay the same."""
+    last = -1
+    while True:
+        fields = Path(f"/proc/{pid}/smaps_rollup").read_text().split()
+        own = sum(int(fields[fields.index(f"Private_{kind}:") + 1]) for kind in ("Clean", "Dirty"))
+        if own == last:
+            return own
+        last = own
+        time.sleep(1)
+
+
+def measure_idle(count: int) -> None:
+    def connected() -> Client:
+        host = Client(port, path)
+        host.send(ask(1))
+        assert host.receive() == 1
+        return host
+
+    command = [str(NEVERMIND), "run", "--max-connections", str(count + 1)]
+    with started([*command, "--listen", "ws://127.0.0.1:0/", "--", "cat"]) as (port, path, pid):
+        hosts = [connected()]
+        before = resident(pid)
+        hosts += [connected() for _ in range(count)]
+        after = resident(pid)
+        for host in hosts:
+            host.close()
+    each = (after - before) / count
+    print(f"idle {count} connections: {before} KiB before, {after} KiB after; {each:.0f} KiB each")
+
+
 def relays(echo: list[str], supergateway: str | None) -> dict[str, tuple[list[str], int | None]]:
     found: dict[str, tuple[list[str], int | None]] = {
         "nevermind": (
@@ -188,7 +222,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--modes", default=",".join(MODES))
     parser.add_argument("--supergateway", help="the command that starts it")
+    parser.add_argument("--idle", type=int, metavar="COUNT")
     asked = parser.parse_args()
+    if asked.idle:
+        measure_idle(asked.idle)
+        return
     compiler = shutil.which("cc") or sys.exit("no C compiler")
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "echo")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 
 import pytest
-from websockets.exceptions import ConnectionClosed
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from e2e.websocket.proxies import PATIENCE, Listening, ask, gone
 
@@ -37,6 +40,27 @@ class TestMany:
             assert len(set(pids)) == 100
             proxy.said("summary", 100)
             assert all(map(gone, pids))
+
+    def test_five_hundred_are_there_at_once(self) -> None:
+        """Each with a server of its own, which says what it hears."""
+        with Listening("--max-connections", "500", server=("cat",)) as proxy:
+
+            async def talk(sessions: AsyncExitStack) -> None:
+                calling = connect(proxy.address, compression=None, open_timeout=3 * PATIENCE)
+                host = await sessions.enter_async_context(calling)
+                await host.send('{"jsonrpc":"2.0","method":"hello"}')
+                assert await host.recv() == '{"jsonrpc":"2.0","method":"hello"}'
+
+            async def all_talk() -> None:
+                async with AsyncExitStack() as sessions:
+                    for _ in range(25):
+                        await asyncio.gather(*[talk(sessions) for _ in range(20)])
+                    assert not proxy.events("summary")
+                    with pytest.raises(InvalidStatus):
+                        await talk(sessions)
+
+            asyncio.run(all_talk())
+            proxy.said("summary", 500)
 
     def test_those_who_say_nothing_keep_nobody_out(self) -> None:
         with Listening() as proxy:
