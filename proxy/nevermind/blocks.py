@@ -38,6 +38,7 @@ class Blocks:
         "_quick",
         "_sender",
         "_special",
+        "_tasks",
         "_theirs",
         "_token",
     )
@@ -50,10 +51,11 @@ class Blocks:
         self._quick = judge.quick
         self._one = judge.quick.one
         self._token = judge.quick.token
+        self._tasks = judge.quick.tasks
         self._answers = sender is Peer.SERVER
         self._ours = judge.ledger.books[sender].requests
         self._theirs = judge.ledger.books[sender.other].requests
-        special = frozenset((dialect.cancel_method, dialect.progress_method))
+        special = frozenset((dialect.cancel_method, dialect.progress_method, None))
         self._special: frozenset[str | None] = special
         self._limit = judge.policy.live_limit
         if sender is Peer.CLIENT:
@@ -63,6 +65,22 @@ class Blocks:
             self._special |= timeouts.methods
             if timeouts.general or judge.policy.reap_tasks:
                 self._limit = 0
+
+    def passes(self, line: bytes, now: float) -> bool:
+        """Whether ``line``, one line with its end, goes on as it is; the ledger knows it then.
+
+        False may also mean that only ``judge`` can tell.
+        """
+        if line.find(b"\n") != len(line) - 1:
+            return False
+        try:
+            glance = self._one(line)
+        except REFUSALS:
+            return False
+        if self._is_plain(glance, now):
+            self._judge.forwarded += 1
+            return True
+        return False
 
     def judge(self, block: bytes, now: float) -> bytes | None:
         """What goes on of ``block``, whole lines: often itself.  None: not for the fast look."""
@@ -109,7 +127,7 @@ class Blocks:
         judge = self._judge
         kept: list[bytes | None] = list(lines)
         changed = False
-        for n, glance in enumerate(glances):
+        for n, (glance,) in enumerate(glances):
             if self._is_plain(glance, now):
                 judge.forwarded += 1
                 continue
@@ -124,11 +142,11 @@ class Blocks:
         """Answers all; that none creates a task, the decoder has seen to."""
         plain = self._theirs.plain
         before = len(plain)
-        ids = [glance.id for glance in glances]
+        ids = [glance.id for (glance,) in glances]
         asked: list[Any] = list(map(plain.pop, ids, repeat(None)))
         plainly = before - len(plain)
         if plainly == len(ids):
-            self._theirs.answered.put_all_new(zip(ids, asked, strict=True))
+            self._theirs.answered.put_all_new(ids, asked)
             self._judge.forwarded += plainly
             return block
         pairs = [(key, a) for key, a in zip(ids, asked, strict=True) if a is not None]
@@ -136,7 +154,7 @@ class Blocks:
             # "7" may mean 7: with both kinds about, the order of verdicts matters.
             plain.update(pairs)
             return self._judge_each(block, now)
-        self._theirs.answered.put_all_new(pairs)
+        self._theirs.answered.put_all_new([key for key, _ in pairs], [a for _, a in pairs])
         lines = block.split(b"\n")
         lines.pop()
         judge = self._judge
@@ -152,23 +170,27 @@ class Blocks:
         return _joined(kept) if changed else block
 
     def _is_plain(self, glance: Any, now: float) -> bool:
-        """Whether a message passes as it is, being nothing special; the ledger knows it then."""
-        key, method = glance.id, glance.method
+        """Whether a message passes as it is, being nothing special; the ledger knows it then.
+
+        One function, without calls where that is possible: a message that comes by itself
+        takes no longer than this, the C call and the writing.
+        """
+        key, method, result = glance.id, glance.method, glance.result
         if method is UNSET:
-            plain = self._theirs.plain
-            if key not in plain:
-                return False
-            result = glance.result
             if result is UNSET:
                 if glance.error is UNSET:
                     return False
-            elif self._quick.tasks and creates_task(result):
+            elif self._tasks and result is not None and creates_task(result):
                 return False
-            self._theirs.answered.put_new(key, plain.pop(key))
+            theirs = self._theirs
+            asked = theirs.plain.pop(key, None)
+            if asked is None:
+                return False
+            theirs.answered.put_new(key, asked)
             return True
-        if method is None or method in self._special or self._ledger.translates:
+        if method in self._special or self._ledger.translates:
             return False
-        if glance.result is not UNSET or glance.error is not UNSET:
+        if result is not UNSET or glance.error is not UNSET:
             return False
         if key is UNSET:
             return True
@@ -176,34 +198,34 @@ class Blocks:
             return False
         ours = self._ours
         plain = ours.plain
-        if key in plain or key in ours.live or ours.remembers(key):
-            return False
         if len(plain) + len(ours.live) >= self._limit:
+            return False
+        if type(key) is int and key > ours.highest:
+            ours.highest = key
+        elif ours.knows(key):
             return False
         plain[key] = (now, method)
         return True
 
-    def _track(self, glances: list[Any], now: float) -> bool:
+    def _track(self, glances: list[tuple[Any]], now: float) -> bool:
         """Requests and notifications; that none has a token, the decoder has seen to."""
-        methods = {glance.method for glance in glances}
+        methods = {glance.method for (glance,) in glances}
         if self._ledger.translates or not self._special.isdisjoint(methods):
             return False
-        ids = [glance.id for glance in glances]
+        ids = [glance.id for (glance,) in glances]
         asked: dict[Any, tuple[float, str]]
         if len(methods) == 1:
             asked = dict.fromkeys(ids, (now, methods.pop()))
         else:
             shared = {method: (now, method) for method in methods}
-            asked = {glance.id: shared[glance.method] for glance in glances}
+            asked = {glance.id: shared[glance.method] for (glance,) in glances}
         if len(asked) != len(ids) or UNSET in asked:
-            notifications = ids.count(UNSET)
             asked.pop(UNSET, None)
-            if len(asked) + notifications != len(ids):
+            ids = [key for key in ids if key is not UNSET]
+            if len(asked) != len(ids):
                 return False
         ours = self._ours
-        if ours.knows_any(asked.keys()):
-            return False
-        if ours.live_count() + len(asked) > self._limit:
+        if ours.live_count() + len(ids) > self._limit or ours.knows_any(ids):
             return False
         ours.plain.update(asked)
         return True

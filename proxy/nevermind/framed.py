@@ -7,6 +7,8 @@ number in it is changed when a translation changes the length.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nevermind.ends import END
 from nevermind.frames import Frame
 from nevermind.framing.content_length import ContentLength, with_length
@@ -14,6 +16,11 @@ from nevermind.judge import Judge
 from nevermind.mailbox import Queue
 from nevermind.peers import Peer
 from nevermind.through import Through, pass_on
+
+
+def _never(*_: object) -> bool:
+    return False
+
 
 _UNFRAMED = "bytes that belong to no message were let through"
 
@@ -32,6 +39,9 @@ class FramedInbound:
         self._told_astray = False
         self.passing = False
         """Nothing is lent: a body's length is known, and it is framed by it."""
+        self.clean = False
+        """Nothing goes on but by ``receive``: there are no lines here."""
+        self.passes: Callable[[bytes, float], bool] = _never
 
     @property
     def deadline(self) -> float | None:

@@ -6,6 +6,7 @@ Knows framing and stillness; the verdicts are ``judge``'s.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from nevermind.blocks import Blocks
 from nevermind.ends import END
@@ -45,8 +46,13 @@ class Inbound:
         # So much is held of any message: what it is can't be told by less.
         self._lines = Lines(max(judge.policy.max_message, END))
         self._append = outbox.append
-        self._quick = self._clean = quick
-        self._judge_block = Blocks(judge, sender).judge
+        self._quick = quick
+        blocks = Blocks(judge, sender)
+        self._judge_block = blocks.judge
+        self.passes: Callable[[bytes, float], bool] = blocks.passes
+        """Whether one line goes on as it is: while ``clean``, it need not be received then."""
+        self.clean = quick
+        """Nothing is held, of no message a part is still to come."""
         self._through: Through | None = None
         self._line_end: bool | None = None
         self._torn = False
@@ -60,7 +66,7 @@ class Inbound:
 
     def receive(self, data: bytes, now: float) -> None:
         """Judge what became whole with ``data`` and queue it; keep the rest."""
-        if self._clean and data and data[-1] == _LF:
+        if self.clean and data and data[-1] == _LF:
             out = self._judge_block(data, now)
             if out is not None:
                 if out:
@@ -83,7 +89,7 @@ class Inbound:
         self._outbox.go_on(midway)
         self.deadline = self._lines.still_at
         self.passing = self._through is not None
-        self._clean = self._quick and not self._lines.size and self._line_end is None and not midway
+        self.clean = self._quick and not self._lines.size and self._line_end is None and not midway
 
     def _receive(self, data: bytes, now: float) -> None:
         if self._line_end is not None:

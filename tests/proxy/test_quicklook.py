@@ -244,7 +244,7 @@ class TestBlocks:
             glances = quick.whole(b"".join(line + b"\n" for line in lines))
         except REFUSALS:
             return
-        assert [quick.envelope(glance) for glance in glances] == told
+        assert [quick.envelope(glance) for (glance,) in glances] == told
 
     @in_all_dialects
     def test_whether_a_request_names_a_token(self, dialect: Dialect) -> None:
@@ -261,6 +261,6 @@ class TestBlocks:
     def test_an_answer_by_what_it_is(self) -> None:
         """Where it is known to be none of the others."""
         quick = LOOKS["mcp"]
-        [glance] = quick.answers(answer(7, {}) + b"\n")
+        [(glance,)] = quick.answers(answer(7, {}) + b"\n")
         assert quick.answer(glance) == Response(7)
         assert quick.answer(quick.one(b'{"id":7}')) is UNDERSTANDABLE

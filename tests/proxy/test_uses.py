@@ -17,6 +17,7 @@ ASKED = (1.5, "tools/call")
 def use_of(requests: Requests, key: Key, state: State) -> Use:
     """A use of ``key``, moved to ``state``."""
     use = Use(key, ASKED)
+    requests.rise(key)
     requests.move(use, state)
     return use
 
@@ -38,7 +39,7 @@ class TestFind:
         assert requests.find(7) is None
         assert requests.locate(7) is None
         assert not requests.is_live(7)
-        assert not requests.remembers(7)
+        assert not requests.knows(7)
 
     def test_a_plain_request(self) -> None:
         """No more than when it was read, and its method."""
@@ -67,7 +68,7 @@ class TestFind:
         live = state in (State.IN_FLIGHT, State.AMBIGUOUS, State.CANCELLED)
         assert requests.is_live(7) == live
         assert requests.live_count() == live
-        assert requests.remembers(7) != live
+        assert requests.knows(7)
         assert use.waits == (state in (State.IN_FLIGHT, State.AMBIGUOUS))
 
     def test_moving_leaves_nothing_behind(self) -> None:
@@ -158,16 +159,37 @@ class TestKnowsAny:
         """In whatever state."""
         requests = Requests(10)
         use_of(requests, 7, state)
-        keys: dict[Key, None] = dict.fromkeys((6, 7))
-        assert requests.knows_any(keys.keys())
-        assert not requests.knows_any({6: None}.keys())
+        assert requests.knows_any([6, 7])
+        assert requests.knows_any([7, "7"])
+        assert requests.knows_any(["7", 7])
+        assert not requests.knows_any([6])
+        assert not requests.knows_any(["7"])
 
     def test_a_plain_one(self) -> None:
         """And none at all."""
         requests = Requests(10)
         requests.plain[7] = ASKED
-        assert requests.knows_any({7: None}.keys())
-        assert not requests.knows_any({}.keys())
+        requests.rise(7)
+        assert requests.knows_any([7])
+        assert not requests.knows_any([])
+
+    def test_ids_that_rise(self) -> None:
+        """They are new as long as they are above all that ever were."""
+        requests = Requests(10)
+        assert not requests.knows_any([3, 1, 2])
+        requests.plain.update(dict.fromkeys((1, 2, 3), ASKED))
+        assert not requests.knows_any([4])
+        assert not requests.knows_any([-1, 0])
+        assert requests.knows_any([4, 3])
+        assert requests.knows_any([9, 2])
+        assert requests.highest == 9
+
+    def test_one_that_was_only_asked_about(self) -> None:
+        """It counts as tracked: who asks is about to."""
+        requests = Requests(10)
+        assert not requests.knows(5)
+        assert not requests.knows("9")
+        assert requests.highest == 5
 
 
 class TestFreshIds:

@@ -5,6 +5,7 @@ Reads and writes only when told to; knows nothing of messages or of the other di
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from nevermind.outbox import Outbox
@@ -18,6 +19,16 @@ class Stream(Protocol):
 
     passing: bool
     """What comes now may be lent."""
+
+    clean: bool
+    """A line may be asked about with ``passes``."""
+
+    @property
+    def deadline(self) -> float | None:
+        """When it wants to be told the time."""
+
+    passes: Callable[[bytes, float], bool]
+    """Whether a line, read at this time, goes on as it is and need not be received."""
 
     def receive(self, data: bytes, now: float) -> None:
         """Take ``data``, read at ``now``."""
@@ -36,6 +47,7 @@ class Flow:
         "ended",
         "lost",
         "outbox",
+        "passes",
         "paused",
         "read",
         "readiness",
@@ -63,6 +75,7 @@ class Flow:
         self.readiness = readiness
         self.read = source.read
         self.stream = stream
+        self.passes = stream.passes
         self.receive = stream.receive
         """Takes what was read, and when."""
         self.reading = True
@@ -113,6 +126,21 @@ class Flow:
         self.pause(True)
         self.ended = True
         self.source.close()
+
+    def send(self, data: bytes) -> bool:
+        """Write ``data``, ahead of which nothing is queued; see ``flush``."""
+        outbox = self.outbox
+        try:
+            wrote = self.sink.send(data)
+            if wrote == len(data):
+                return True
+        except BlockingIOError:
+            wrote = 0
+        except OSError:
+            return False
+        outbox.append(data)
+        outbox.wrote(wrote)
+        return self.flush()
 
     def flush(self) -> bool:
         """Write what there is room for; False once nobody reads the sink any more."""

@@ -31,6 +31,11 @@ SWITCH = 0.0002
 UP, DOWN = range(2)
 """From the host to the server, and back."""
 
+LIVELY = 32
+"""Pieces read after which the engine is waited for.  Nobody starts up with so many; and where
+messages follow one another, what a short pause costs is won back at once: two threads that
+share an interpreter stretch an import threefold, and slow every message meanwhile."""
+
 _MATTERS = (b"cancel", b"rogress", b"\\u", b"content-")
 """Without a cancel nothing is late or redundant, without progress nothing stale; an escape
 may spell either, and a header would make more of a line than a line.  In lower case."""
@@ -108,6 +113,7 @@ class Prelude:
             for fd, _ in readiness.wait(None):
                 # what woke us stays in the signals' pipe, for the pump to find
                 going = going and fd in ways and self._pass_on(ways[fd])
+            going = going and len(self.heard) < LIVELY
         for way in (UP, DOWN):
             self._keep_rest(way)
 

@@ -71,6 +71,7 @@ class Pump:
         self._signals = signals
         self._journal = journal
         self._clock = clock
+        self._timed = session.timed
         self._children = True
         self._look_again: float | None = None
         self._buffer = bytearray(LENT)
@@ -103,13 +104,20 @@ class Pump:
 
         Returns whether anything was.
         """
-        due = self.due() if self._ending.begun else self._session.next_deadline()
-        began = 0.0
-        if due is not None:
-            began = self._clock()
-            left = max(0.0, due - began)
-            most = left if most is None or left < most else most
         up, down = self._up, self._down
+        due: float | None = None
+        began = 0.0
+        if (
+            self._timed
+            or up.stream.deadline is not None
+            or down.stream.deadline is not None
+            or self._ending.begun
+        ):
+            due = self.due()
+            if due is not None:
+                began = self._clock()
+                left = max(0.0, due - began)
+                most = left if most is None or left < most else most
         eager = (up.eager and up.reading) or (down.eager and down.reading)
         looking = down.reading
         events = self.readiness.wait(0 if eager else most, MOST)
@@ -145,7 +153,8 @@ class Pump:
     def _read(self, flow: Flow) -> None:
         if not flow.reading:
             return  # since the poll set was asked
-        if flow.stream.passing:
+        stream = flow.stream
+        if stream.passing:
             self._read_through(flow)
             return
         try:
@@ -160,12 +169,16 @@ class Pump:
             self._source_ended(flow)
             return
         now = self._clock()
-        flow.receive(data, now)
         if flow is self._down:
             self.heard_server = True
             if self._ending.begun:
                 self._ending.read_something(now, len(data))
-        self._settle()
+        if stream.clean and not (flow.outbox.pending or flow.lost) and flow.passes(data, now):
+            if not flow.send(data):
+                self._lose(flow)
+        else:
+            flow.receive(data, now)
+            self._settle()
 
     def _read_through(self, flow: Flow) -> None:
         """Read more at a time, and copy nothing that can be written on at once."""

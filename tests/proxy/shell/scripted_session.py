@@ -25,6 +25,9 @@ class ScriptedSession:
         self.waiting = 0
         self.stopped: set[Peer] = set()
         """Who is not to be read, whatever room there is."""
+        self.timed = True
+        self.clean = False
+        """A stream may be asked whether something ``passes``."""
         self.on_data: Callable[[Peer, bytes], None] | None = None
 
     def receive_data(self, sender: Peer, data: bytes, now: float) -> None:
@@ -67,8 +70,23 @@ class ScriptedStream:
 
     def __init__(self, session: ScriptedSession, sender: Peer) -> None:
         self.passing = False
+        self.passes: Callable[[bytes, float], bool] = self._passes
         self._session = session
         self._sender = sender
+
+    @property
+    def clean(self) -> bool:
+        return self._session.clean
+
+    @property
+    def deadline(self) -> float | None:
+        return self._session.deadline
+
+    def _passes(self, line: bytes, now: float) -> bool:
+        if line.startswith(b"plain"):
+            self._session.heard.append((self._sender, "passes", line, now))
+            return True
+        return False
 
     def receive(self, data: bytes, now: float) -> None:
         self._session.receive_data(self._sender, data, now)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from nevermind.shell.descriptors import CHUNK, Sink, Source
-from nevermind.shell.prelude import DOWN, UP, Prelude
+from nevermind.shell.prelude import DOWN, LIVELY, UP, Prelude
 from nevermind.shell.signals import SIGTERM, SignalInbox
 from nevermind.shell.spawn import ServerProcess
 from proxy.shell.in_process import told
@@ -122,6 +122,18 @@ class TestWhatEndsIt:
             overture.until_heard((DOWN, ANSWER, 0))
 
         overture.play(conversation)
+
+    def test_a_lively_conversation(self, overture: Overture) -> None:
+        """Sharing the interpreter with the import would slow down both."""
+
+        def conversation() -> None:
+            for _ in range(LIVELY // 2):
+                overture.question_and_answer()
+            overture.host_says(REQUEST)
+
+        overture.play(conversation)
+        assert len(overture.heard()) == LIVELY
+        assert overture.stage.host_stdin.read() == REQUEST
 
     def test_a_signal_waits_for_the_pump(self, overture: Overture) -> None:
         def conversation() -> None:
