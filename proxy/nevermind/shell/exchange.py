@@ -7,7 +7,6 @@ sockets nor WebSockets, only what a transport can do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import trio
 
@@ -16,6 +15,7 @@ from nevermind.messages import Message
 from nevermind.peers import Peer
 from nevermind.session import Session
 from nevermind.shell.ending import GRACE_WHILE_WAITING, QUIET, READING
+from nevermind.shell.news import News
 from nevermind.shell.pump import NoteWriter
 from nevermind.shell.side import Side, farewell
 from nevermind.shell.transports.transport import (
@@ -58,7 +58,7 @@ class Exchange:
         self._sides = (self._client, self._server)
         self._timer = trio.CancelScope()
         self._due: float | None = None
-        self._news = trio.Event()
+        self._news = News()
         self._ending = False
         """Every move may matter: the end is being waited for."""
         self._course = trio.CancelScope()
@@ -144,12 +144,12 @@ class Exchange:
                     await side.transport.send(side.queue)  # type: ignore[arg-type]
                     side.room.set()
                     if self._ending:
-                        self._news.set()
+                        self._news.tell()
             except ConnectionLost:
                 self._deafen(side)
             side.sending = False
             if self._ending:
-                self._news.set()
+                self._news.tell()
 
     def _settle(self, now: float) -> None:
         """Send what the session has queued, pass its notes on, mind the time."""
@@ -169,7 +169,7 @@ class Exchange:
             self._due = due
             self._timer.deadline = math.inf if due is None else due
         if self._ending:
-            self._news.set()
+            self._news.tell()
 
     def _send_now(self, side: Side) -> None:
         """Spare the writer's turn where there is room at once."""
@@ -199,7 +199,7 @@ class Exchange:
         side.deaf = True
         side.queue.clear()
         side.room.set()
-        self._news.set()
+        self._news.tell()
 
     def _give_up(self, side: Side, size: int) -> None:
         """What is to be sent to ``side`` is one message, and too big for it."""
@@ -213,7 +213,7 @@ class Exchange:
 
     async def _until_the_end(self) -> None:
         client, server = self._client, self._server
-        await self._until(lambda: client.over or client.deaf or server.over)
+        await self._news.until(lambda: client.over or client.deaf or server.over)
         self._ending = True
         if not server.over:
             await self._follow_client()
@@ -223,7 +223,7 @@ class Exchange:
         if server.transport.still_receives:
             if client.transport.half_closes:
                 await client.transport.finish()
-                await self._until(lambda: client.over or client.deaf or server.deaf)
+                await self._news.until(lambda: client.over or client.deaf or server.deaf)
             else:
                 client.reading.cancel()
                 await self._end(client)
@@ -236,7 +236,7 @@ class Exchange:
         hears = client.transport.half_closes
         began = trio.current_time()
         if not client.over:  # nobody reads what it asks for; what it had written counts
-            await self._until(lambda: client.over, began + QUIET)
+            await self._news.until(lambda: client.over, began + QUIET)
             client.reading.cancel()
         told = overtime = False
         while not server.over or transport.still_receives:
@@ -255,14 +255,14 @@ class Exchange:
                 return  # it has not seen an end, and nobody waits for it
             if trio.current_time() >= until:
                 return
-            await self._news_or(until)
+            await self._news.wait(until)
 
     async def _deliver(self) -> None:
         """Let a slow client have all of it, as long as it takes any."""
         client = self._client
         pending, until = client.queue.pending, trio.current_time() + self._patience
         while not client.delivered and trio.current_time() < until:
-            await self._news_or(until)
+            await self._news.wait(until)
             if client.queue.pending < pending:
                 pending, until = client.queue.pending, trio.current_time() + self._patience
 
@@ -274,7 +274,7 @@ class Exchange:
                     nursery.start_soon(self._end, side)
             return
         await self._end(self._server)
-        await self._until(lambda: self._server.over, trio.current_time() + READING)
+        await self._news.until(lambda: self._server.over, trio.current_time() + READING)
         await self._deliver()
         await self._end(self._client)
 
@@ -293,13 +293,3 @@ class Exchange:
 
     def _other(self, side: Side) -> Side:
         return self._server if side is self._client else self._client
-
-    async def _until(self, holds: Callable[[], bool], deadline: float = math.inf) -> None:
-        """Wait until ``holds``, or for the deadline."""
-        while not holds() and trio.current_time() < deadline:
-            await self._news_or(deadline)
-
-    async def _news_or(self, deadline: float) -> None:
-        self._news = trio.Event()
-        with trio.move_on_at(deadline):
-            await self._news.wait()
