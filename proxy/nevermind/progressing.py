@@ -36,9 +36,10 @@ def progress(ledger: Ledger, sender: Peer, token: Key | None) -> Verdict:
     superseded = use is not None and use.superseded
     if fate is Fate.FORWARD and not superseded:
         return Verdict(edits=edits)
+    why = "the request was cancelled" if cancelled else "the request has been answered"
     return Verdict(
-        held=What.LATE_PROGRESS if cancelled or superseded else What.STALE_PROGRESS,
-        why="the request was cancelled" if cancelled else "the request has been answered",
+        held=What.LATE_PROGRESS if cancelled else What.STALE_PROGRESS,
+        why="its id is in use again" if superseded else why,
         name=token if spelling is None else read_key(spelling),
         record=record,
         edits=edits,

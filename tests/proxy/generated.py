@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from nevermind.dialects import MCP, Dialect
+from nevermind.dialects import Dialect
 from nevermind.peers import Peer
 from nevermind.policy import (
     REMEMBER,
@@ -23,6 +23,7 @@ from nevermind.policy import (
 )
 from proxy import messages as say
 from proxy.oracle import Oracle
+from proxy.oracle_memory import Side
 
 SPELLINGS: dict[bytes, tuple[bytes, ...]] = {
     b"1": (b"1", b"1", b"1", b"1.0", b"10e-1"),
@@ -44,6 +45,7 @@ NEVER_TRACKED = (b"null", b"true", b"1.5", b"[1]", b'{"a":1}', b'"%b"' % (b"x" *
 
 CLIENT_IDS = (b"1", b"1", b"2", b"2", b"7", b"7", b'"7"', b"0", b'"a"', *SPELLINGS)
 COERCED = (b'"1"', b'"2"')
+TWINS = (*COERCED, b'"7"', b'"0"')
 SERVER_IDS = (b"1", b"1", b"2", b"2", b'"a"', b"0", b"2147483647")
 INITIALIZES = (b"1", b"0", b'"a"', b"40")
 MANY = 1000
@@ -77,24 +79,26 @@ class Saying:
     twist: int = 0
 
     def sound(self, sender: Peer, oracle: Oracle, serial: int) -> bytes:
-        """The bytes of it."""
+        """The bytes of it; which of two twins is meant can't be told where one may be evicted."""
         dialect = oracle.dialect
+        if oracle.policy.remember < MANY and self.name.value in TWINS:
+            return replace(self, name=Name(b'"a"')).sound(sender, oracle, serial)
         mine, theirs = oracle.sides[sender], oracle.sides[sender.other]
         fresh = [entry.wire_bytes for entry in theirs.entries if entry.fresh]
-        # an issuer that uses what we gave out, beyond the live bound: not worth a rule
-        bounded = oracle.policy.live_limit < MANY
-        mine_fresh = [e.wire_bytes for e in mine.entries if e.fresh and not bounded]
+        mine_fresh = self.usable(oracle, mine)
         odd = [entry.spellings[0] for entry in mine.entries if entry.own in mine.issued_ids]
         tokens = [spell_token(key) for key in sorted(theirs.issued_tokens)]
         named = self.name.spelled(fresh)
         match self.what:
             case "request":
-                token = None if self.token is None else self.token.spelled([])
+                carries = self.token if dialect.request_tokens else None
+                token = None if carries is None else carries.spelled([])
                 name = self.name.spelled(mine_fresh)
                 method = b'"tools\\/call"' if self.twist == 1 else b'"tools/call"'
                 return say.call(name, token, method, work=serial, dialect=dialect)
             case "initialize":
-                return say.initialize(self.name.spelled([]))
+                [kept] = dialect.uncancellable
+                return say.call(self.name.spelled([]), method=kept, dialect=dialect)
             case "listen":
                 return say.listen(self.name.spelled([]))
             case "cancel":
@@ -110,6 +114,8 @@ class Saying:
                 return say.answer(named, None)
             case "task":
                 return say.task(named, modern=bool(self.twist % 2))
+            case "progress" if dialect.progress_method is None:
+                return say.progress(b"1", serial)
             case "progress":
                 token = Name(b"1").spelled([]) if self.token is None else self.token.spelled(tokens)
                 return say.progress(token, serial, dialect=dialect)
@@ -120,8 +126,25 @@ class Saying:
             case _:
                 return self.oddity(serial)
 
+    def usable(self, oracle: Oracle, mine: Side) -> list[bytes]:
+        """Fresh ids that their issuer may happen to use itself.
+
+        Once each, and not where bounds are small: fresh ids of fresh ids are a corner that may
+        be met more simply.
+        """
+        if min(oracle.policy.live_limit, oracle.policy.remember) < MANY:
+            return []
+        used = {entry.own for entry in mine.entries}
+        return [
+            entry.wire_bytes
+            for entry in mine.entries
+            if entry.fresh and entry.wire not in used and entry.own not in mine.issued_ids
+        ]
+
     def cancel(self, dialect: Dialect, id: bytes, serial: int) -> bytes:
         """A cancel, now and then with an escaped name or a repeated key."""
+        if dialect.cancel_method is None:
+            return say.cancel(id, f"reason {serial}")
         name = say.spell(dialect.cancel_method)
         line = say.cancel(
             id,
@@ -168,7 +191,6 @@ def sayings(sender: Peer, dialect: Dialect) -> st.SearchStrategy[Saying]:
     mine, theirs = (CLIENT_IDS, SERVER_IDS) if client else (SERVER_IDS, CLIENT_IDS)
     token = st.none() | _name(TOKENS, fresh=False)
     twist = st.integers(0, 6)
-    mcp = dialect is MCP
     common = [
         st.builds(Saying, st.just("request"), _name(mine, fresh=False), token, twist),
         st.builds(Saying, st.just("request"), _name(mine, fresh=False), token, twist),
@@ -202,19 +224,21 @@ def sayings(sender: Peer, dialect: Dialect) -> st.SearchStrategy[Saying]:
             Saying, st.just("progress"), token=st.builds(Name, st.sampled_from(NEVER_TRACKED))
         ),
     ]
-    if client:
+    if client and dialect.uncancellable:
         rare += [
             st.builds(Saying, st.just("initialize"), _name(INITIALIZES, fresh=False)),
             st.builds(Saying, st.just("cancel"), _name((*INITIALIZES, b'"0"'), fresh=False)),
         ]
-    else:
+    if not client:
         rare += [st.builds(Saying, st.just("noise"), twist=twist)]
-    if mcp:
+    if dialect.creates_tasks:
         rare += [st.builds(Saying, st.just("task"), _name(theirs, fresh=True), st.none(), twist)]
+    if not dialect.answer_owed:
         rare += [
             st.builds(Saying, st.just("request"), _name(mine, fresh=True), token),
             st.builds(Saying, st.just("cancel"), _name(mine, fresh=True)),
         ]
+    if dialect.subscriptions:
         if client:
             rare += [st.builds(Saying, st.just("listen"), _name(LISTENS, fresh=False))]
             rare += [st.builds(Saying, st.just("cancel"), _name(LISTENS, fresh=False))]

@@ -47,7 +47,7 @@ class Oracle(Asking, Answers, Cancels):
 
     def judge_line(self, sender: Peer, line: bytes) -> Verdict:
         """The verdict on a line that is no object and no array of objects."""
-        forwarded = self.policy.noise is Noise.FORWARD
+        forwarded = self.policy.noise is Noise.FORWARD or self.dialect.header_framed
         if sender is Peer.SERVER and is_noise(line) and not forwarded:
             return Verdict(None, frozenset({What.NOISE}))
         return Verdict([line])
@@ -64,19 +64,22 @@ class Oracle(Asking, Answers, Cancels):
         if key is None:
             return self.forward(message)
         token = side.tokens.get(key)
-        if token is None and key not in side.issued_tokens and (twin := twin_of(key)) is not None:
-            token = side.tokens.get(twin)
-            key = twin if token is not None else key
-        owners = [o for o in token.owners if side.token_known(o) is not Known.NO] if token else []
+        owners = side.owners(token)
+        twin = twin_of(key)
+        other = side.tokens.get(twin) if twin is not None else None
+        known = token is not None and (owners or token.released)
+        if not known and key not in side.issued_tokens and twin is not None:
+            token, key = (other, twin) if other is not None else (token, key)
+            owners = side.owners(token)
         if token is None or not (owners or token.released):
             if key in side.issued_tokens:
                 return self.nobody_else_used(message, What.LATE_PROGRESS, sender.other)
             return self.forward(message)
         path = self.dialect.progress_token
-        translated = self.translate(message, (path, one_of([token.spelling])))
+        translated = self.translate(message, (path, one_of(token.spellings)))
         passing = Verdict(translated if token.fresh else [message.raw])
         if token.released:
-            if token.fresh and token.shaky:
+            if (token.fresh and token.shaky) or other not in (None, token):
                 return self.hold(message, What.LATE_PROGRESS, either=passing, side=sender.other)
             return passing
         if any(owner.state is State.LIVE for owner in owners):

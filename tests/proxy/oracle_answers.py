@@ -10,7 +10,7 @@ from nevermind.peers import Peer
 from nevermind.policy import LateResponse
 from proxy.oracle_memory import Entry, Known, Side, State
 from proxy.oracle_reading import Key, Message, key_of, twin_of
-from proxy.oracle_verdicts import Hole, Rules, Verdict, one_of
+from proxy.oracle_verdicts import Hole, Rules, Verdict, nothing, one_of
 
 
 class Answers(Rules):
@@ -55,7 +55,7 @@ class Answers(Rules):
         """An answer to an unknown id passes; ``--shield`` drops it on its way to the host."""
         if shielded:
             return self.hold(message, What.UNASKED_ANSWER, key=key)
-        return self.forward(message, lambda: self.sides[sender.other].unasked.add(key))
+        return self.forward(message, lambda: self.sides[sender.other].doubtful.add(key))
 
     def back(self, message: Message, entry: Entry) -> list[bytes | Hole]:
         """A fresh id is turned back into the issuer's own, spelled as the issuer wrote it."""
@@ -71,8 +71,7 @@ class Answers(Rules):
         def effect() -> None:
             entry.uses -= 1
             if self.creates_task(message):
-                side.release(entry)
-                entry.task = True
+                self.let_go(side, entry)
             if last:
                 entry.state = State.ANSWERED
                 entry.since = side.tick()
@@ -90,7 +89,9 @@ class Answers(Rules):
     ) -> Verdict:
         """Answered: forwarded (shield: dropped), but never as an answer to a newer use."""
         side = self.sides[sender.other]
-        passing = Verdict(self.back(message, entry))
+        coerced = key_of(message.value(("id",)) or b"") != entry.wire
+        doubt = (lambda: side.doubtful.add(entry.own)) if coerced else nothing
+        passing = Verdict(self.back(message, entry), passed=doubt)
         if message.repeats(self.paths_read(message)):
             return passing
         if not grace and side.newer_use(entry) is not None:
@@ -119,14 +120,17 @@ class Answers(Rules):
             entry.first_passed = True
             entry.error_passed |= error
             if task:
-                side.release(entry)
-                entry.task = True
+                self.let_go(side, entry)
 
         passing = Verdict(self.back(message, entry), passed=passes)
         newer = side.newer_use(entry)
-        held = self.hold(message, What.LATE_RESPONSE, seen, side=sender.other, key=entry.own)
+        # dropped all the same where only the counter remembers a fresh id, but under that id
+        own = None if entry.fresh and side.may_have_asked else entry.own
+        held = self.hold(message, What.LATE_RESPONSE, seen, side=sender.other, key=own)
         if task and newer is None:
-            return passing
+            if side.known(entry) is Known.YES or not self.policy.shield or side.may_have_asked:
+                return passing
+            return self.hold(message, What.UNASKED_ANSWER, either=passing)
         if grace:
             return Verdict(self.back(message, entry))
         if held.parts is not None or (not message.is_json and b"task" in message.raw):
@@ -139,14 +143,14 @@ class Answers(Rules):
                 seen,
                 either=passing if unsure else None,
                 side=sender.other,
-                key=entry.own,
+                key=own,
             )
         if self.lets_pass(entry, error=error):
             return passing
         if side.known(entry) is not Known.YES and self.policy.shield:
             held.whats |= {What.UNASKED_ANSWER}
         if side.known(entry) is not Known.YES and not entry.fresh:
-            held.parts, held.passed = [message.raw], lambda: setattr(entry, "gone", True)
+            held.parts, held.passed = [message.raw], lambda: setattr(entry, "evicted", True)
         return held
 
     def lets_pass(self, entry: Entry, *, error: bool) -> bool:
@@ -161,6 +165,11 @@ class Answers(Rules):
             case _:
                 return True
 
+    def let_go(self, side: Side, entry: Entry) -> None:
+        """A task was created: its token is nobody's, and a cancel that comes now may mean it."""
+        side.release(entry)
+        entry.task = True
+
     def owed_answer(self, sender: Peer, message: Message, entry: Entry, *, grace: bool) -> Verdict:
         """Where an answer is owed the first one passes and settles it; there is one per request."""
         side = self.sides[sender.other]
@@ -170,12 +179,16 @@ class Answers(Rules):
             entry.since = side.tick()
             entry.answers_passed += 1
             entry.answers_seen += 1
+            if self.creates_task(message):
+                self.let_go(side, entry)
 
         if entry.state is State.CANCELLED:
             return self.forward(message, settle)
+        if self.creates_task(message):
+            return self.forward(message, lambda: self.let_go(side, entry))
         if grace or self.policy.late_response is LateResponse.FORWARD:
             return self.forward(message)
         held = self.hold(message, What.LATE_RESPONSE, side=sender.other, key=entry.own)
         if side.known(entry) is not Known.YES:
-            held.parts, held.passed = [message.raw], lambda: setattr(entry, "gone", True)
+            held.parts, held.passed = [message.raw], lambda: setattr(entry, "evicted", True)
         return held

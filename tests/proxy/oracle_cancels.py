@@ -48,7 +48,7 @@ class Cancels(Rules):
         named = client.on_wire(key)
         if named is None:
             if entry is None and key in client.issued_ids:
-                return self.nobody_else_used(message, What.REDUNDANT_CANCEL, Peer.CLIENT)
+                return self.hold(message, What.REDUNDANT_CANCEL)
             return None
         parts = self.translate(message, (self.dialect.cancel_id, one_of(named.spellings)))
         passing = Verdict(parts if named.fresh else [message.raw])
@@ -115,10 +115,12 @@ class Cancels(Rules):
             self.retract(sender, entry, coerced=key_of(value) != entry.own)
 
         def forgotten() -> None:
-            entry.gone = True
+            entry.evicted = True
 
         if self.policy.redundant_cancel is Fate.FORWARD and not repeat:
             passing.passed = effect
+            if not certain and self.policy.shield and sender is Peer.CLIENT:
+                return self.hold(message, What.UNKNOWN_CANCEL, either=passing, key=entry.own)
             return passing
         passing.passed = effect if certain else forgotten
         unsure = entry.task or entry.taken_back or not certain
@@ -138,7 +140,7 @@ class Cancels(Rules):
         if issuer is Peer.CLIENT and self.dialect.uncancellable & set(entry.methods[-1:]):
             return
         side = self.sides[issuer]
-        corner = coerced or answer.corner or entry.own in side.unasked
+        corner = coerced or answer.corner or entry.own in side.doubtful
         certain = side.known(entry) is Known.YES and not corner
         if answer.taken or (not certain and self.is_queued(answer)):
             return  # begun; or evicted, coerced, unterminated: corners with simpler rules

@@ -64,15 +64,16 @@ class Entry:
     replaced: bool = False
     cleared: bool = False
     gone: bool = False
+    evicted: bool = False
     shaky: bool = False
     answer: Item | None = None
 
 
 @dataclass(eq=False, slots=True)
 class Token:
-    """One token on the wire: who carried it, and how the issuer wrote it."""
+    """One token on the wire: who carried it, and how the issuer wrote it, in one way or several."""
 
-    spelling: bytes
+    spellings: list[bytes]
     fresh: bool
     owners: list[Entry] = field(default_factory=list)
     released: bool = False
@@ -100,7 +101,7 @@ class Side:
     issued_tokens: set[Key] = field(default_factory=set)
     seen_ids: set[Key] = field(default_factory=set)
     seen_tokens: set[Key] = field(default_factory=set)
-    unasked: set[Key] = field(default_factory=set)
+    doubtful: set[Key] = field(default_factory=set)
     may_have_asked: bool = False
     clock: int = 0
 
@@ -143,7 +144,7 @@ class Side:
 
     def known(self, entry: Entry) -> Known:
         """Newest COUNT are known, at most twice as many, oldest goes first; live ones always."""
-        if entry.gone:
+        if entry.gone or entry.evicted:
             return Known.NO
         if entry.state is State.LIVE or self.pinned(entry):
             return Known.YES
@@ -157,15 +158,16 @@ class Side:
             other
             for other in self.entries
             if other is not entry
-            and not (other.replaced or other.gone or other.state is State.LIVE)
+            and other.state is not State.LIVE
             and (other.state is State.ANSWERED) == (entry.state is State.ANSWERED)
         ]
-        newer = sum(other.since > entry.since for other in same)
-        if (
-            sum(other.since > entry.since or self.was_pinned(other) for other in same)
-            < self.remember
-        ):
+        # what is gone or replaced by now took its place when it ended
+        ever = sum(other.since > entry.since or self.was_pinned(other) for other in same)
+        if ever < self.remember:
             return Known.YES
+        newer = sum(
+            other.since > entry.since and not (other.replaced or other.gone) for other in same
+        )
         evicted = newer >= 2 * self.remember and not self.was_pinned(entry)
         return Known.NO if evicted else Known.EITHER
 
@@ -177,13 +179,20 @@ class Side:
     def token_known(self, entry: Entry) -> Known:
         """What its tokens mean: one memory of COUNT tokens will do for both kinds of ended uses."""
         known = self.known(entry)
+        if entry.gone or (known is Known.NO and self.remember >= SMALL):
+            return Known.NO
         newer = sum(
             len(other.tokens)
             for other in self.entries
             if other.state is not State.LIVE and other.since > entry.since
         )
         crowded = newer + len(entry.tokens) > self.remember
-        return Known.EITHER if known is Known.YES and crowded else known
+        return known if known is Known.YES and not crowded else Known.EITHER
+
+    def owners(self, token: Token | None) -> list[Entry]:
+        """Who may still be known to have carried it."""
+        carried = token.owners if token is not None else []
+        return [owner for owner in carried if self.token_known(owner) is not Known.NO]
 
     def newer_use(self, entry: Entry) -> Entry | None:
         """A later use of the same id by its issuer, under another wire id."""
@@ -216,7 +225,8 @@ class Side:
         if entry is not None:
             owners.append(entry)
         if owners:
-            self.tokens[wire] = Token(spelling, fresh, owners)
+            shared = old.spellings if old is not None and len(owners) > 1 else []
+            self.tokens[wire] = Token([*shared, spelling], fresh, owners)
         else:
             self.tokens.pop(wire, None)
 
