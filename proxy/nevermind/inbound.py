@@ -77,10 +77,15 @@ class Inbound:
 
     def receive_lent(self, buffer: bytearray, size: int, now: float) -> None:
         """Like ``receive``, with a buffer that is only lent; see ``Outbox.copy_lent``."""
-        if self._through is None or buffer.find(_LINE_FEED, 0, size) >= 0:
+        through = self._through
+        end = buffer.find(_LINE_FEED, 0, size)
+        if through is None or 0 <= end < size - 1:
             self.receive(bytes(memoryview(buffer)[:size]), now)
+        elif end < 0:
+            self._send_piece(through.feed_lent(buffer, size))
         else:
-            self._send_piece(self._through.feed_lent(buffer, size))
+            self._end_through(through.finish_lent(buffer, size, now))
+            self._tidy()
 
     def _tidy(self) -> None:
         """See whether nothing is held any more, and whether messages of ours may go."""
@@ -237,10 +242,13 @@ class Inbound:
         if not stop:
             self._send_piece(self._through.feed(data))
             return b""
-        self._send_piece(self._through.finish(data[:stop], now))
+        self._end_through(self._through.finish(data[:stop], now))
+        return data[stop:]
+
+    def _end_through(self, last: Bytes) -> None:
+        self._send_piece(last)
         self._outbox.join_pieces()
         self._through = None
-        return data[stop:]
 
     def _send(self, data: bytes) -> None:
         if data:

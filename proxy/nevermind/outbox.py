@@ -77,6 +77,7 @@ class Outbox:
         "_first",
         "_gone",
         "_held",
+        "_lent",
         "_limit",
         "_lines",
         "_mine",
@@ -96,6 +97,7 @@ class Outbox:
         self._within_line = False
         self.midway = False
         self._cut_in = False
+        self._lent = -1
         self.own = 0
         self._parts: deque[Bytes] = deque()
         self._pieces: set[int] = set()
@@ -128,8 +130,14 @@ class Outbox:
         self.pending += len(part)
 
     def append_piece(self, part: Bytes) -> None:
-        """Queue a piece of a frame that is still arriving: not to be replaced."""
-        self._pieces.add(self._first + len(self._parts))
+        """Queue a piece of a frame that is still arriving: not to be replaced.
+
+        One that is only lent may be followed by messages of ours before it is copied.
+        """
+        number = self._first + len(self._parts)
+        self._pieces.add(number)
+        if isinstance(part, memoryview):
+            self._lent = number
         self.append(part)
 
     def join_pieces(self) -> None:
@@ -159,8 +167,10 @@ class Outbox:
     def copy_lent(self) -> None:
         """Copy what is queued of a buffer that was lent: it is about to be used again."""
         parts = self._parts
-        if parts and isinstance(parts[-1], memoryview):
-            parts[-1] = bytes(parts[-1])
+        at = self._lent - self._first
+        if 0 <= at < len(parts):
+            parts[at] = bytes(parts[at])
+        self._lent = -1
 
     @property
     def only(self) -> Bytes | None:

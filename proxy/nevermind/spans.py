@@ -70,6 +70,15 @@ def put(body: bytes, changes: Iterable[tuple[Span, bytes]]) -> bytes:
     return body
 
 
+def in_place(changes: Iterable[tuple[Span, bytes]]) -> list[tuple[Span, bytes]]:
+    """The changes that take no more room than there is, the rest of it filled with spaces."""
+    return [
+        (span, new.ljust(span[1] - span[0]))
+        for span, new in changes
+        if len(new) <= span[1] - span[0]
+    ]
+
+
 def repeats_key(body: bytes, paths: Iterable[Path]) -> bool:
     """Whether a key on the way to one of ``paths`` stands twice in its object.
 

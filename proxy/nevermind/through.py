@@ -122,7 +122,7 @@ class Through:
                 self._judge.let_through(self._sender, envelope, verdict, now)
             found = ((self._head.find(path), new) for path, new in verdict.edits)
             changes = [(span, new) for span, new in found if span]
-        self._search = WordSearch(self._to_search_for())
+        self._search = self._searching()
         translated = spans.put(data, changes)
         self.grown = len(translated) - len(data)
         self._size = -self.grown
@@ -157,6 +157,16 @@ class Through:
     def finish(self, data: bytes, now: float) -> bytes:
         """``data`` is the last of it, line end included."""
         out = self.feed(data)
+        return out + self._close(now)
+
+    def finish_lent(self, buffer: bytearray, size: int, now: float) -> Bytes:
+        """Like ``finish``, with the first ``size`` bytes of a buffer that is only lent."""
+        out = self.feed_lent(buffer, size)
+        rest = self._close(now)
+        return bytes(out) + rest if rest else out
+
+    def _close(self, now: float) -> bytes:
+        """The message is whole; what was held of it goes out, if it does."""
         judge = self._judge
         if self._dropped:
             assert self._envelope is not None
@@ -178,7 +188,7 @@ class Through:
                 answering.created_task(judge.ledger, self._sender, key)
         assert self._envelope is not None
         judge.tell(self._sender, self._envelope, self._verdict, b"", now, size=self._size)
-        return out + spans.put(self._tail, changes) if self._holds else out
+        return spans.put(self._tail, changes) if self._holds else b""
 
     def _by_head(self) -> Envelope | None:
         """The envelope, if the head has both the id and what it is the id of."""
@@ -192,21 +202,24 @@ class Through:
             return Request(key, head.method, tuple(t for t in carried if t is not None))
         return Response(key, is_error=head.kind == "error", scanned=True)
 
-    def _to_search_for(self) -> tuple[bytes, ...]:
+    def _searching(self) -> WordSearch:
         """What has to be looked for on the way, so that no verdict later on is wrong."""
         head, dialect = self._head, self._judge.dialect
         if head.kind == "request":
             paths = dialect.request_tokens
-            known = isinstance(self._envelope, Request) and self._envelope.tokens
-            return () if known and len(paths) == 1 else tuple(p[-1].encode() for p in paths)
+            if isinstance(self._envelope, Request) and self._envelope.tokens and len(paths) == 1:
+                return WordSearch(())
+            within = [any("_" in name for name in path[:-1]) for path in paths]
+            herald = b"_" if all(within) else b""
+            return WordSearch(tuple(path[-1].encode() for path in paths), herald)
         if not dialect.creates_tasks or head.kind != "result":
-            return ()
+            return WordSearch(())
         # Without tokens about, only the ends are looked at: see README, limits.
         if self._envelope is None:
             about = bool(self._judge.ledger.books[self._sender.other].requests.live)
         else:
             about = isinstance(self._verdict.record, Use)
-        return (_TASK,) if about else ()
+        return WordSearch((_TASK,) if about else ())
 
     def _shows_task(self) -> bool:
         if not self._judge.dialect.creates_tasks or self._head.kind != "result":
@@ -241,7 +254,7 @@ class Through:
         places = {("id",): tail.id_span, TOKEN: tail.token_span}
         found = ((places.get(path), new) for path, new in verdict.edits)
         changes = [(span, new) for span, new in found if span]
-        return _in_place(changes) if self._announced else changes
+        return spans.in_place(changes) if self._announced else changes
 
     def _belied(self, tail: Tail, key: Key | None) -> bool:
         """Whether the end of the message contradicts its head."""
@@ -283,12 +296,3 @@ def pass_on(judge: Judge, sender: Peer, body: bytes, now: float) -> bytes | None
     if through.dropping:
         return None
     return body if out == body else out
-
-
-def _in_place(changes: list[tuple[Span, bytes]]) -> list[tuple[Span, bytes]]:
-    """The changes that take no more room than there is, the rest of it filled with spaces."""
-    return [
-        (span, new.ljust(span[1] - span[0]))
-        for span, new in changes
-        if len(new) <= span[1] - span[0]
-    ]

@@ -101,7 +101,7 @@ class TestOnePart:
         assert outbox.only is None
 
     def test_a_lent_buffer_is_copied(self) -> None:
-        """Before it is used again; it is always the last."""
+        """Before it is used again; a message of ours may follow it."""
         buffer = bytearray(b"one\n")
         outbox = filled(b"zero\n")
         outbox.copy_lent()
@@ -109,8 +109,15 @@ class TestOnePart:
         outbox.copy_lent()
         buffer[:] = b"two\n"
         assert content(outbox) == b"zero\none\n"
-        outbox.wrote(9)
+        outbox.append_piece(memoryview(buffer))
+        outbox.append(b"ours\n")
         outbox.copy_lent()
+        buffer[:] = b"six\n"
+        assert content(outbox) == b"zero\none\ntwo\nours\n"
+        outbox.append_piece(memoryview(buffer))
+        outbox.wrote(22)
+        outbox.copy_lent()
+        assert content(outbox) == b""
 
 
 class TestTakingBack:

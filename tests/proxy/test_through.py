@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from nevermind.lifecycle import State
 from nevermind.peers import Peer
+from nevermind.policy import Policy
 from nevermind.through import CUT_THROUGH
 from proxy.long_messages import BULK, id_last, long, overlong, result
 from proxy.messages import answer, call, cancel, error, note, progress
+from proxy.ours import cancelled
 from proxy.wire import CLIENT, SERVER, Wire
 
 
@@ -106,6 +108,20 @@ class TestLent:
         assert got == message
         assert wire.state(7) is State.ANSWERED
         assert not wire.session.stream(SERVER).passing
+
+    def test_a_message_of_ours_behind_it(self) -> None:
+        """It has waited for the end that is in the buffer, and goes out behind it."""
+        wire = Wire(Policy(answer_cancelled=0))
+        wire.client(call(7), call(8))
+        message = long(result(7)) + b"\n"
+        got = wire.feed(SERVER, message[: CUT_THROUGH + 4096])
+        wire.client(cancel(8))
+        buffer = bytearray(message[CUT_THROUGH + 4096 :])
+        wire.session.stream(SERVER).receive_lent(buffer, len(buffer), 0.0)
+        wire.session.outbox[CLIENT].copy_lent()
+        buffer[:] = b"!" * len(buffer)
+        got += wire.taken(CLIENT)
+        assert got == message + cancelled(8) + b"\n"
 
     def test_what_is_dropped(self) -> None:
         """Of that nothing is kept."""

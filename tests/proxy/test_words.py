@@ -54,6 +54,35 @@ def test_only_so_much_of_a_buffer() -> None:
     assert search.found
 
 
+class TestHerald:
+    """A byte that stands before each word, or is spelled with a backslash."""
+
+    @pytest.mark.parametrize(
+        ("pieces", "found"),
+        [
+            ([b"_abc"], True),
+            ([b"_", b"...", b"ab", b"c"], True),
+            ([b"..\\u005f", b"abc"], True),
+            ([b"....", b".abc"], False),
+            ([b"abc_", b"..."], True),
+            ([b"abc", b"_..."], False),
+        ],
+    )
+    def test_nothing_is_looked_for_before_it(self, pieces: list[bytes], found: bool) -> None:
+        """A word that no herald came before is no whole word of what is looked for."""
+        search = WordSearch((b"abc",), herald=b"_")
+        for piece in pieces:
+            search.feed(piece, len(piece))
+        assert search.found is found
+
+    def test_only_so_much_of_a_buffer(self) -> None:
+        """A herald that stands behind is not of the message."""
+        search = WordSearch((b"abc",), herald=b"_")
+        search.feed(bytearray(b"...._"), 4)
+        search.feed(bytearray(b"abc"), 3)
+        assert not search.found
+
+
 @given(
     st.text(alphabet="abcx.", max_size=40).map(str.encode),
     st.lists(st.integers(0, 40), max_size=6),

@@ -6,6 +6,7 @@ stands under it, where reading, writing and dying peers are concerned.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -261,9 +262,15 @@ async def connect(
             extra_headers=headers,
             **_SIZES,
         )
+        names = [name.lower() for name in _ONCE.findall(wire.response or b"")]
+        if len(set(names)) < len(names):
+            raise HandshakeFailed("that is no WebSocket handshake")
         return _open(nursery, WebSocketTransport(connection, wire, pings, limit))
     raise guard.failure
 
+
+_ONCE = re.compile(rb"(?im)^(upgrade|sec-websocket-(?:accept|protocol))[ \t]*:")
+"""What a response must not say twice (RFC 6455, sections 4.1 and 11.3); the library takes one."""
 
 _SIZES = {
     "message_queue_size": sys.maxsize,

@@ -63,7 +63,8 @@ class Wire(trio.abc.Stream):
         self._fd = stream.socket.fileno() if isinstance(stream, trio.SocketStream) else None
         self._head = head
         self._rest = rest
-        self._response = None if head else b""
+        self.response = None if head else b""
+        """The head of the response, once ``opened``; None where we give it."""
         self._reading: trio.Event | None = None
         self._ended = self._lingering = False
         self._taken = 0
@@ -84,7 +85,7 @@ class Wire(trio.abc.Stream):
             data, self._head = self._head, b""
             await trio.lowlevel.checkpoint()
             return data
-        if self._response is None and not self.opened.is_set():
+        if self.response is None and not self.opened.is_set():
             await self.opened.wait()
         if self._shut or self.meter.too_big:
             return b""
@@ -235,12 +236,13 @@ class Wire(trio.abc.Stream):
     def _measure(self, data: bytes) -> bytes:
         """Hold back what the library must not see; nothing means that the connection is lost."""
         before = 0
-        if self._response is not None and not self.opened.is_set():
-            self._response += data
-            end = _HEAD_END.search(self._response)
+        if self.response is not None and not self.opened.is_set():
+            self.response += data
+            end = _HEAD_END.search(self.response)
             if end is None:
                 return data
-            before = len(data) - (len(self._response) - end.end())
+            before = len(data) - (len(self.response) - end.end())
+            self.response = self.response[: end.end()]
             self.opened.set()
         passed = before + self.meter.feed(data[before:] if before else data)
         return data if passed == len(data) else data[:passed]
