@@ -52,6 +52,11 @@ class RfcPeer:
         self.protocol.send_close(code, reason)
         await self.flush()
 
+    async def stop_sending(self) -> None:
+        """Break off, with no close frame; it goes on reading."""
+        assert isinstance(self._stream, trio.abc.HalfCloseableStream)
+        await self._stream.send_eof()
+
     async def flush(self) -> None:
         """Write what the protocol has to say; nothing once the other side is gone."""
         for data in self.protocol.data_to_send():
