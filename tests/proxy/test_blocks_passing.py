@@ -114,20 +114,24 @@ def test_what_the_block_is_asked_itself() -> None:
     assert not blocks.passes(line, 1.5)
 
 
+def is_clean(wire: Wire) -> bool:
+    """Whether a line of the client may be asked about."""
+    return wire.session.stream(CLIENT).clean
+
+
 def test_while_something_is_held() -> None:
-    """Then nobody asks: the rest of a line, a long message on its way, white space to come."""
+    """Then nobody asks: the rest of a line, white space that is still to come."""
     wire = Wire()
-    stream = wire.session.stream(CLIENT)
-    assert stream.clean
+    assert is_clean(wire)
     wire.feed(CLIENT, call(1)[:9])
-    assert not stream.clean
+    assert not is_clean(wire)
     wire.feed(CLIENT, call(1)[9:] + b"\n")
-    assert stream.clean
+    assert is_clean(wire)
     wire.feed(CLIENT, call(2))
     assert wire.still(CLIENT) == call(2)
-    assert not stream.clean
+    assert not is_clean(wire)
     wire.feed(CLIENT, b"\n")
-    assert stream.clean
+    assert is_clean(wire)
 
 
 def test_where_messages_have_headers() -> None:
