@@ -111,7 +111,7 @@ class Saying:
             case "error":
                 return say.error(named, serial)
             case "null result":
-                return say.answer(named, None)
+                return say.answer(named, None)[:-1] + b',"n":%d}' % serial
             case "task":
                 return say.task(named, modern=bool(self.twist % 2))
             case "progress" if dialect.progress_method is None:

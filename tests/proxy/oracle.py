@@ -80,10 +80,14 @@ class Oracle(Asking, Answers, Cancels):
         passing = Verdict(translated if token.fresh else [message.raw])
         if token.released:
             if (token.fresh and token.shaky) or other not in (None, token):
-                return self.hold(message, What.LATE_PROGRESS, either=passing, side=sender.other)
+                whats = {What.LATE_PROGRESS, What.STALE_PROGRESS}
+                return self.hold(message, whats, either=passing, side=sender.other)
             return passing
         if any(owner.state is State.LIVE for owner in owners):
             return passing
+        if token.shaky and other not in (None, token):
+            whats = {What.LATE_PROGRESS, What.STALE_PROGRESS}
+            return self.hold(message, whats, either=passing, side=sender.other)
         last = max(owners, key=lambda owner: owner.since)
         verdict = self.ended_progress(sender.other, message, last, passing)
         if token.shaky and verdict.parts is None:

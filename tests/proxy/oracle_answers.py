@@ -92,6 +92,9 @@ class Answers(Rules):
         coerced = key_of(message.value(("id",)) or b"") != entry.wire
         doubt = (lambda: side.doubtful.add(entry.own)) if coerced else nothing
         passing = Verdict(self.back(message, entry), passed=doubt)
+        if side.known(entry) is not Known.YES and entry.fresh:
+            hole = one_of([*entry.spellings, message.value(("id",)) or b""])
+            passing.parts = self.translate(message, (("id",), hole))
         if message.repeats(self.paths_read(message)):
             return passing
         if not grace and side.newer_use(entry) is not None:
