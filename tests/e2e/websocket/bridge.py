@@ -16,12 +16,15 @@ import re
 import signal
 import sys
 from collections.abc import AsyncIterator
+from functools import partial
 
 from websockets.asyncio.client import connect
 from websockets.asyncio.connection import Connection
 from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
+
+from nevermind.shell.linux import die_with_parent
 
 _LISTENING = re.compile(rb"listening\b.*?(ws://[^\s;\"]+)")
 _NO_LIMIT = 2**30
@@ -98,6 +101,7 @@ async def before(command: list[str]) -> int:
         stdout=asyncio.subprocess.DEVNULL,  # ours is the client's
         stderr=asyncio.subprocess.PIPE,
         limit=_NO_LIMIT,
+        preexec_fn=partial(die_with_parent, signal.SIGKILL),  # where a test fails, we are killed
     )
     assert proxy.stderr is not None
     url = ""
