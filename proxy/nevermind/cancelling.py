@@ -168,9 +168,14 @@ def _redundant(ledger: Ledger, books: Books, key: Key, record: Record) -> Verdic
     absorbed = use is not None and use.absorbed
     wanted = ledger.policy.redundant_cancel is Fate.FORWARD and not absorbed
     answered = use is None or use.state is State.ANSWERED
-    if wanted or (not absorbed and books.requests.twin_in_flight(key)):
+    twin = not absorbed and books.requests.twin_in_flight(key)
+    if wanted or twin:
         return Verdict(
-            name=key, record=record, edits=edits, cancelled=True, retractable=wanted and retractable
+            name=key,
+            record=record,
+            edits=edits,
+            cancelled=True,
+            retractable=retractable and not twin,
         )
     return Verdict(
         held=What.REDUNDANT_CANCEL,

@@ -131,6 +131,8 @@ class Answers(Rules):
         own = None if entry.fresh and side.may_have_asked else entry.own
         held = self.hold(message, What.LATE_RESPONSE, seen, side=sender.other, key=own)
         if task and newer is None:
+            if entry.fresh and entry.shaky:
+                return self.hold(message, What.LATE_RESPONSE, either=passing)
             if side.known(entry) is Known.YES or not self.policy.shield or side.may_have_asked:
                 return passing
             return self.hold(message, What.UNASKED_ANSWER, either=passing)

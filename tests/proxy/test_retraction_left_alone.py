@@ -6,7 +6,7 @@ import pytest
 
 from nevermind.messages import Message
 from nevermind.notes import What
-from nevermind.policy import LateResponse, Policy
+from nevermind.policy import Fate, LateResponse, Policy
 from nevermind.session import Session
 from proxy.messages import OWED, answer, batch, call, cancel, error, initialize, note, task
 from proxy.stalled import Stalled, answered
@@ -25,6 +25,15 @@ class TestLeftAlone:
         stalled.server(batch(answer(7)))
         stalled.client(cancel(7))
         assert stalled.waiting == [batch(answer(7))]
+
+    @pytest.mark.parametrize("switch", Fate)
+    def test_while_its_twin_is_in_flight(self, switch: Fate) -> None:
+        """That one may be meant: the cancel passes and marks nothing, whatever the switch says."""
+        stalled = Stalled(Policy(redundant_cancel=switch))
+        stalled.client(call("7"))
+        stalled.server(answer("7"))
+        stalled.client(call(7), cancel("7"))
+        assert stalled.waiting == [answer("7")]
 
     def test_an_answer_that_came_before_anybody_asked(self) -> None:
         """The one that counts stands in an array; what waits is none of ours to judge."""
