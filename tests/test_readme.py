@@ -7,11 +7,11 @@ import json
 import re
 import shlex
 import tomllib
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import fields
 
 from nevermind.lifecycle import UNANSWERED, Event, State
 from nevermind.notes import Event as NoteEvent

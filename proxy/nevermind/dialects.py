@@ -7,13 +7,12 @@ cancelled request is still owed an answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 Path = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(msgspec.Struct, frozen=True):
     """One JSON-RPC protocol, as far as cancelling goes.
 
     ``request_tokens`` are the paths at which a request may carry a progress

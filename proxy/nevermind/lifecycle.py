@@ -10,11 +10,16 @@ An id's record is kept per issuer and per wire id (the id the receiver sees).
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+import msgspec
 
 
 class State(enum.Enum):
     """Where a wire id stands."""
+
+    # Members are singletons, and the hash that Enum has is a call into Python: each drop would
+    # pay for it half a dozen times.
+    __hash__ = object.__hash__
 
     ABSENT = "absent"
     IN_FLIGHT = "in flight"
@@ -27,6 +32,10 @@ class State(enum.Enum):
 
 class Event(enum.Enum):
     """What can befall a wire id."""
+
+    # Members are singletons, and the hash that Enum has is a call into Python: each drop would
+    # pay for it half a dozen times.
+    __hash__ = object.__hash__
 
     REQUEST = "request, same id"
     CANCEL = "cancel by issuer"
@@ -52,8 +61,7 @@ class Ruling(enum.Enum):
     FORGET = "forget the oldest"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One cell of a table."""
 
     next: State

@@ -7,13 +7,18 @@ stand in a note.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+
+import msgspec
 
 from nevermind.peers import Peer
 
 
 class Event(enum.Enum):
     """The kind of a note; the ``event`` member of its JSON line."""
+
+    # Members are singletons, and the hash that Enum has is a call into Python: each drop would
+    # pay for it half a dozen times.
+    __hash__ = object.__hash__
 
     CANCEL = "cancel"
     DROP = "drop"
@@ -30,6 +35,10 @@ class Event(enum.Enum):
 class What(enum.Enum):
     """What was held back; the ``what`` member of a drop's JSON line."""
 
+    # Members are singletons, and the hash that Enum has is a call into Python: each drop would
+    # pay for it half a dozen times.
+    __hash__ = object.__hash__
+
     LATE_RESPONSE = "late-response"
     LATE_PROGRESS = "late-progress"
     STALE_PROGRESS = "stale-progress"
@@ -42,8 +51,7 @@ class What(enum.Enum):
     SWALLOWED_ANSWER = "swallowed-answer"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Note(msgspec.Struct, frozen=True, kw_only=True):
     """One thing worth a line in the journal.
 
     ``issuer`` is the peer that issued the request in question, ``id`` its id
@@ -71,15 +79,13 @@ class Note:
     task: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Diverted:
+class Diverted(msgspec.Struct, frozen=True):
     """A server's noise on its way to stderr, byte for byte."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(msgspec.Struct, frozen=True):
     """What a session has done so far; the summary line is made from it.
 
     ``forwarded`` counts messages, ``dropped`` messages by kind,
@@ -91,11 +97,11 @@ class Statistics:
     """
 
     forwarded: int = 0
-    dropped: dict[What, int] = field(default_factory=dict)
+    dropped: dict[What, int] = msgspec.field(default_factory=dict)
     cancelled: int = 0
     never_answered: int = 0
     longest_overrun_s: float | None = None
-    in_flight: dict[Peer, int] = field(default_factory=dict)
+    in_flight: dict[Peer, int] = msgspec.field(default_factory=dict)
     timed_out: int = 0
     answered: int = 0
     reaped: int = 0

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+import msgspec
 
 
 class Fate(enum.Enum):
@@ -70,8 +71,7 @@ wants a maximum that holds regardless of progress, and names none; an hour is mo
 than hosts wait for anything but a subscription."""
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(msgspec.Struct, frozen=True):
     """The switches that say what may be held back, and what we may say ourselves.
 
     ``remember`` and ``live_limit`` count ids, ``max_message`` and
@@ -101,7 +101,7 @@ class Policy:
     max_message: int = MAX_MESSAGE
     queue_limit: int = QUEUE_LIMIT
     timeout: float | None = None
-    timeouts: Mapping[str, float | None] = field(default_factory=dict)
+    timeouts: Mapping[str, float | None] = msgspec.field(default_factory=dict)
     max_timeout: float = MAX_TIMEOUT
     answer_cancelled: float | None = None
     reap_tasks: bool = False
@@ -115,7 +115,7 @@ class Policy:
         progress = Fate.FORWARD if answer_owed else Fate.DROP
         answers = LateResponse.FIRST if answer_owed else LateResponse.DROP
         noise = Noise.STDERR if self.shield else Noise.FORWARD
-        return replace(
+        return msgspec.structs.replace(
             self,
             late_response=self.late_response or answers,
             late_progress=self.late_progress or progress,

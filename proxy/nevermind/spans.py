@@ -27,6 +27,9 @@ _WORTHWHILE = 1024
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.$-]+")
 
+_keys: dict[str, bytes] = {}
+"""The names of dialects' paths as they stand in messages; b"" for those with many spellings."""
+
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -84,17 +87,25 @@ def repeats_key(body: bytes, paths: Iterable[Path]) -> bool:
 
     What can't be made out counts as repeated: the caller is about to drop.
     """
-    if b"\\u" not in body:
-        paths = [path for path in paths if any(_may_repeat(body, name) for name in path)]
-    return any(_repeats(body, (0, len(body)), path) for path in paths)
+    escaped = b"\\u" in body
+    return any(
+        _repeats(body, (0, len(body)), path) for path in paths if escaped or _may_repeat(body, path)
+    )
 
 
-def _may_repeat(body: bytes, name: str) -> bool:
-    """Whether ``name`` may be a key twice, where no escapes of four digits are about.
+def _may_repeat(body: bytes, path: Path) -> bool:
+    """Whether a name in ``path`` may be a key twice, where no escapes of four digits are about.
 
     Only then can a plain name be spelled in another way.
     """
-    return not _PLAIN.fullmatch(name) or body.count(b'"%b"' % name.encode("ascii")) > 1
+    for name in path:
+        key = _keys.get(name)
+        if key is None:
+            key = b'"%b"' % name.encode("ascii") if _PLAIN.fullmatch(name) else b""
+            _keys[name] = key
+        if not key or body.count(key) > 1:
+            return True
+    return False
 
 
 def _repeats(body: bytes, span: Span, path: Path) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import fields
 
 import pytest
+from msgspec.structs import fields
 
 from nevermind.dialects import MCP, Dialect
 from nevermind_config.dialects import KEYS, check, dialect, settings, shipped

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import msgspec
 from hypothesis import strategies as st
 
 from nevermind.dialects import Dialect
@@ -279,4 +280,6 @@ def policies(dialect: Dialect) -> st.SearchStrategy[Policy]:
 
 def one_bound_at_a_time(policy: Policy) -> Policy:
     """Whether a forgotten id counts against the live bound can't be seen."""
-    return policy if policy.live_limit > MANY else replace(policy, remember=REMEMBER)
+    return (
+        policy if policy.live_limit > MANY else msgspec.structs.replace(policy, remember=REMEMBER)
+    )

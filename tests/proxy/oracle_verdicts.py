@@ -6,7 +6,9 @@ It knows how a message is forwarded, translated or held back, not when.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from nevermind.dialects import MCP, Dialect
 from nevermind.notes import What

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from nevermind.shell.signals import SIGINT, SIGKILL
 
@@ -51,8 +52,7 @@ class Act(enum.Enum):
     LEAVE = enum.auto()
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """What the shell sees when it asks.
 
     ``to_server`` and ``to_host`` are bytes that wait to be written.  ``reading`` is false

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from nevermind.dialects import MCP, Dialect
 from nevermind.policy import Policy
@@ -11,8 +11,7 @@ GRACE = 5.0
 """Seconds from the host's EOF: hosts wait 2 s themselves before they send SIGTERM."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunOptions(msgspec.Struct, frozen=True):
     """The options of ``nevermind run``.
 
     ``command`` is the server's argv, ``grace`` in seconds.  ``log_level`` and
@@ -21,7 +20,7 @@ class RunOptions:
     """
 
     command: tuple[str, ...]
-    policy: Policy = field(default_factory=Policy)
+    policy: Policy = msgspec.field(default_factory=Policy)
     dialect: Dialect = MCP
     grace: float = GRACE
     log_level: str = "info"

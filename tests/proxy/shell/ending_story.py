@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nevermind.shell.ending import Act, Ending, View
 
@@ -33,7 +33,7 @@ class Story:
 
     def acts(self, *, waiting: int | None = None, **view: object) -> list[Act]:
         self.waiting = self.waiting if waiting is None else waiting
-        self.view = replace(self.view, **view)  # type: ignore[arg-type]
+        self.view = replace(self.view, **view)
         done: list[Act] = []
         while acts := self.ending.decide(self.now, self.view):
             done += acts
