@@ -107,9 +107,9 @@ class QuickLook:
             any_error,
         )
         self.one = msgspec.json.Decoder(glance).decode
-        self.whole = _line_decoder(glance)
-        self.questions = _line_decoder(question)
-        self.answers = _line_decoder(answer)
+        self.whole = _line_decoder(glance, b"{}")
+        self.questions = _line_decoder(question, b'{"method":""}')
+        self.answers = _line_decoder(answer, b'{"id":0,"result":null}')
         self.tokens = [attrgetter(names.dotted(path)) for path in dialect.request_tokens]
         self.token = self._token_getter()
         self.cancel_id = _getter(names, dialect.cancel_id)
@@ -160,24 +160,26 @@ class QuickLook:
         )
 
 
-def _line_decoder(kind: Any) -> Callable[[bytes], list[tuple[Any]]]:
+def _line_decoder(kind: Any, filler: bytes) -> Callable[[bytes], list[tuple[Any]]]:
     """What reads a block in which each line holds one object, and refuses any other.
 
     Each comes in a tuple of its own: to unpack them here would take as long again as
-    all else that is done to one.
+    all else that is done to one.  ``filler``, an object that is accepted, stands behind the
+    last line end: to cut that off would copy the block once more.
 
     Lines become elements of an array, each in brackets of its own: where one
     holds two objects, half of one or none, that is no longer what it was.
     (``decode_lines`` takes a line end for any white space.)
     """
     decode = msgspec.json.Decoder(list[tuple[kind]]).decode
+    array = b"[[%b" + filler + b"]]"
 
     def read(block: bytes) -> list[tuple[Any]]:
         # Line ends stay what they are: within a string they are refused.
-        joined = block[:-1].replace(b"\n", b"],\n[")
-        glances: list[tuple[Any]] = decode(b"[[%b]]" % joined)
-        ends = (len(joined) - len(block) + 1) // 3
-        if len(glances) != ends + 1:
+        joined = block.replace(b"\n", b"],\n[")
+        glances: list[tuple[Any]] = decode(array % joined)
+        glances.pop()
+        if len(glances) * 3 != len(joined) - len(block):
             raise msgspec.ValidationError("a line holds our own separator")
         return glances
 

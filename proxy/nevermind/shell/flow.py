@@ -13,6 +13,13 @@ from nevermind.peers import Peer
 from nevermind.shell.descriptors import Sink, Source
 from nevermind.shell.readiness import READABLE, ROOM, Readiness
 
+BACKLOG = 1024 * 1024
+"""Bytes that wait for a sink before its source is asked to wait too."""
+
+PATIENCE = 0.02
+"""Seconds for which it does so while nothing is taken: if the reader itself is stuck until
+it has been read, the queue has to grow after all."""
+
 
 class Stream(Protocol):
     """One direction of a session, as far as its bytes go."""
@@ -48,6 +55,7 @@ class Flow:
         "lost",
         "outbox",
         "passes",
+        "patience",
         "paused",
         "read",
         "readiness",
@@ -57,6 +65,7 @@ class Flow:
         "sink",
         "source",
         "stream",
+        "waits_until",
     )
 
     def __init__(
@@ -84,6 +93,10 @@ class Flow:
         """The source is closed: at its end, or no longer of interest."""
         self.paused = False
         """The source is not read for now: a queue is full."""
+        self.patience: float | None = None
+        """Until when a backlog may last before the source is read in spite of it."""
+        self.waits_until: float | None = None
+        """The same while the source is paused for nothing else."""
         self.draining = False
         """The source counts as ended as soon as nothing is there to be read."""
         self.eager = source.fd is None
@@ -114,6 +127,21 @@ class Flow:
             self.readiness.remove(self.source.fd)
         else:
             self.readiness.add(self.source.fd, READABLE)
+
+    def press(self, full: bool, clock: Callable[[], float]) -> None:
+        """Pause the source if its queue is ``full``, or for a while if there is a backlog.
+
+        A sink that takes what it gets will be ready in a moment.  Without the wait a fast
+        writer would fill the queue meanwhile: memory for nothing.
+        """
+        self.waits_until = None
+        if not full and self.blocked and self.outbox.pending >= BACKLOG:
+            now = clock()
+            if self.patience is None:
+                self.patience = now + PATIENCE
+            if now < self.patience:
+                self.waits_until = self.patience
+        self.pause(full or self.waits_until is not None)
 
     def drain(self) -> None:
         """Read on only as long as there is something at once; that is then the end."""

@@ -109,9 +109,11 @@ class Pump:
         began = 0.0
         if (
             self._timed
+            or self._ending.begun
             or up.stream.deadline is not None
             or down.stream.deadline is not None
-            or self._ending.begun
+            or up.waits_until is not None
+            or down.waits_until is not None
         ):
             due = self.due()
             if due is not None:
@@ -144,11 +146,10 @@ class Pump:
 
     def due(self) -> float | None:
         """When time alone asks something of us; None: never."""
-        due: float | None = self._session.next_deadline()
+        times = [self._session.next_deadline(), self._up.waits_until, self._down.waits_until]
         if self._ending.begun:
-            times = (due, self._ending.deadline, self._look_again)
-            return min((at for at in times if at is not None), default=None)
-        return due
+            times += (self._ending.deadline, self._look_again)
+        return min((at for at in times if at is not None), default=None)
 
     def _read(self, flow: Flow) -> None:
         if not flow.reading:
@@ -204,6 +205,7 @@ class Pump:
     def _write(self, flow: Flow, mask: int) -> None:
         if flow.lost:
             return  # since the poll set was asked
+        flow.patience = None
         if mask & GONE or not flow.flush():
             self._lose(flow)
         self._settle()
@@ -220,8 +222,8 @@ class Pump:
         if notes:
             self._journal.write(notes, self._clock())
         if up.outbox.pending or down.outbox.pending or up.paused or down.paused:
-            up.pause(not session.may_read(Peer.CLIENT))
-            down.pause(not session.may_read(Peer.SERVER))
+            up.press(not session.may_read(Peer.CLIENT), self._clock)
+            down.press(not session.may_read(Peer.SERVER), self._clock)
 
     def _source_ended(self, flow: Flow) -> None:
         if flow.ended:
