@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-import orjson
-
 from nevermind import answering, asking, cancelling, progressing, spans
 from nevermind.authoring import Author
 from nevermind.dialects import Dialect, Path
@@ -254,6 +252,8 @@ class Judge:
 
 def _may_create_task(body: bytes) -> bool:
     """Whether a response that only the shallow scan could read may create a task."""
+    import orjson  # it comes to this in few runs, and all would start 2 ms later
+
     try:
         orjson.loads(body)
     except ValueError:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import partial
+from typing import TYPE_CHECKING
 
 from nevermind.correspondence import Correspondence
 from nevermind.dialects import MCP, Dialect
-from nevermind.framed import FramedInbound
-from nevermind.framing.content_length import ContentLength
 from nevermind.framing.lines import Lines
 from nevermind.framing.whole import Whole
 from nevermind.inbound import Inbound
@@ -25,6 +24,10 @@ from nevermind.outbox import Outbox
 from nevermind.peers import Peer
 from nevermind.policy import Policy
 from nevermind.retraction import Retraction
+
+if TYPE_CHECKING:
+    from nevermind.framed import FramedInbound
+    from nevermind.framing.content_length import ContentLength
 
 
 class Session:
@@ -138,6 +141,8 @@ class Session:
     def _direction(self, sender: Peer, quick: bool) -> Inbound | FramedInbound:
         judge, queue = self._judge, self._queues[sender.other]
         if judge.dialect.header_framed:
+            from nevermind.framed import FramedInbound
+
             return FramedInbound(judge, sender, queue)
         return Inbound(judge, sender, queue, quick=quick)
 
@@ -150,7 +155,12 @@ class Session:
 
     def _framing(self) -> ContentLength | Lines:
         longest = self._judge.policy.max_message
-        return ContentLength(longest) if self._judge.dialect.header_framed else Lines(longest)
+        if self._judge.dialect.header_framed:
+            # what lines do not need is not imported for them: they would start later for it
+            from nevermind.framing.content_length import ContentLength
+
+            return ContentLength(longest)
+        return Lines(longest)
 
 
 def _mark(queue: Queue) -> int:
