@@ -43,9 +43,15 @@ def response(ledger: Ledger, sender: Peer, answer: Response, body: bytes, now: f
     return _wanted(books, wire, record, step.next, answer)
 
 
-def created_task(ledger: Ledger, sender: Peer, key: Key) -> None:
-    """The answer to ``key``, let through before it was whole, may have created a task."""
+def created_task(ledger: Ledger, sender: Peer, key: Key, record: Record | None) -> None:
+    """The answer to ``key``, let through before it was whole, may have created a task.
+
+    ``record`` is of the use that it was for, if that has one of its own.
+    """
     books = ledger.books[sender.other]
+    if isinstance(record, Use):
+        task_passed(books, record)
+        return
     found = books.requests.find(key)
     if found is None or found[0] is not State.ANSWERED:
         return

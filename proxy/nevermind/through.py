@@ -185,7 +185,7 @@ class Through:
             case Request(id=key) if key is not None:
                 self._late_token(tail)
             case Response(id=key) if key is not None and self._shows_task():
-                answering.created_task(judge.ledger, self._sender, key)
+                answering.created_task(judge.ledger, self._sender, key, self._verdict.record)
         assert self._envelope is not None
         judge.tell(self._sender, self._envelope, self._verdict, b"", now, size=self._size)
         return spans.put(self._tail, changes) if self._holds else b""

@@ -176,7 +176,7 @@ class TestTaskInHindsight:
         court = Court()
         court.client(call(7, token=token))
         court.server(answer(7))
-        answering.created_task(court.ledger, Peer.SERVER, 7)
+        answering.created_task(court.ledger, Peer.SERVER, 7, None)
         assert court.sent(Peer.SERVER, progress("t")) == progress("t")
         assert court.sent(Peer.CLIENT, cancel(7)) == cancel(7)
 
@@ -184,7 +184,7 @@ class TestTaskInHindsight:
         """Cancelled, in flight again, forgotten: nothing happens."""
         court = cancelled(Peer.CLIENT, 7)
         for key in (7, 8):
-            answering.created_task(court.ledger, Peer.SERVER, key)
+            answering.created_task(court.ledger, Peer.SERVER, key, None)
         assert court.state(7) is State.TOMBSTONE
         assert court.sent(Peer.CLIENT, cancel(7)) is What.REDUNDANT_CANCEL
 

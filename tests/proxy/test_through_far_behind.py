@@ -102,6 +102,14 @@ class TestTasksFarBehind:
         assert wire.begun(SERVER, middle)
         assert wire.server(progress("t")) == progress("t")
 
+    def test_of_an_id_with_two_uses(self) -> None:
+        """The token that both carried lives on, whatever becomes of the other use."""
+        wire = Wire()
+        wire.client(call(7, token="t"), call(7, token="t"))
+        assert wire.begun(SERVER, long(task(7)))
+        wire.server(error(7))
+        assert wire.server(progress("t")) == progress("t")
+
     def test_no_task(self) -> None:
         """The token is stale."""
         wire = Wire()
