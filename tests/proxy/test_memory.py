@@ -78,6 +78,19 @@ def test_new_keys_by_themselves_or_together() -> None:
     assert list(memory.values()) == ["v4", "v5", "v6", "v7"]
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [[5], [5, 6, 7], [7, 6, 5], [5, 7, 6, 8], [5, 9, 7], [5, "x", 7], [-1, 0, 1], ["a", "b"]],
+)
+def test_keys_that_count_up_and_others(keys: list[int | str]) -> None:
+    """Each is known, with its own value, and nothing else is."""
+    memory: Generations[int | str, str] = Generations(100)
+    memory.put_all_new(keys, [f"v{key}" for key in keys])
+    assert [memory.get(key) for key in keys] == [f"v{key}" for key in keys]
+    assert len(memory) == len(keys)
+    assert 99 not in memory
+
+
 def test_very_many_together() -> None:
     """No more than the bound is kept of them, and those the newest."""
     memory = filled(3, 1, 2)
