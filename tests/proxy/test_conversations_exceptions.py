@@ -1,30 +1,25 @@
-"""The exceptions: initialize, tasks, malformed cancels, subscriptions, and odd shapes."""
+"""The exceptions: initialize, malformed cancels, and odd shapes."""
 
 from __future__ import annotations
 
 import pytest
 
 from nevermind.notes import What
-from nevermind.policy import LateResponse, Policy
+from nevermind.policy import Fate, Policy
 from proxy.messages import (
     answer,
     batch,
     call,
     cancel,
-    error,
     initialize,
-    listen,
     note,
     progress,
-    task,
-    update,
 )
-from proxy.playbook import ENDS, End, client, held, play, server
+from proxy.playbook import End, both_ways, client, held, play, server
 
 LATE = What.LATE_RESPONSE
 REDUNDANT = What.REDUNDANT_CANCEL
 INITIALIZE = What.INITIALIZE_CANCEL
-both_ways = pytest.mark.parametrize(("asker", "worker"), ENDS, ids=("client asks", "server asks"))
 
 
 class TestInitialize:
@@ -69,7 +64,6 @@ class TestInitialize:
 
     def test_no_switch_forwards_it(self) -> None:
         """Neither ``--redundant-cancel forward`` nor absorbing changes this."""
-        from nevermind.policy import Fate
 
         play(
             client.passes(initialize(0)),
@@ -116,103 +110,6 @@ class TestInitialize:
             client.reads(),
             client << answer(0),
         )
-
-
-@both_ways
-class TestTasks:
-    """Losing the answer that creates a task would orphan running work."""
-
-    @pytest.mark.parametrize("modern", [False, True], ids=("task.taskId", "resultType"))
-    def test_it_passes_although_cancelled(self, asker: End, worker: End, modern: bool) -> None:
-        """Its progress passes from then on; the tombstone stays for further answers."""
-        play(
-            asker.passes(call(1, token="t"), cancel(1)),
-            worker.loses(What.LATE_PROGRESS, progress("t")),
-            worker.passes(task(1, modern=modern), progress("t"), progress("t")),
-            worker.loses(LATE, answer(1), error(1)),
-            worker.passes(progress("t")),
-        )
-
-    def test_a_cancel_after_it_is_forwarded(self, asker: End, worker: End) -> None:
-        """It marks nothing: the token stays unknown, answers stay what they are."""
-        play(
-            asker.passes(call(1, token="t"), cancel(1)),
-            worker.passes(task(1)),
-            asker.passes(cancel(1), cancel(1)),
-            worker.passes(progress("t")),
-            worker.loses(LATE, answer(1)),
-        )
-
-    def test_not_cancelled(self, asker: End, worker: End) -> None:
-        """The request is answered; its token lives on, a cancel passes and marks nothing."""
-        play(
-            asker.passes(call(1, token="t")),
-            worker.passes(task(1), progress("t")),
-            asker.passes(cancel(1), cancel(1)),
-            worker.passes(progress("t"), answer(1)),
-        )
-
-    @pytest.mark.parametrize("cancelled", [True, False])
-    def test_another_request_carried_the_token_too(
-        self, asker: End, worker: End, cancelled: bool
-    ) -> None:
-        """Unknown from then on: that one's end does not end the task's progress."""
-        play(
-            asker.passes(call(1, token="t"), call(2, token="t")),
-            worker.passes(task(1)),
-            asker.passes(cancel(2)) if cancelled else worker.passes(answer(2)),
-            worker.passes(progress("t")),
-        )
-
-    def test_the_token_ends_with_its_next_owner(self, asker: End, worker: End) -> None:
-        """Unknown is unknown until a request carries it again."""
-        play(
-            asker.passes(call(1, token="t")),
-            worker.passes(task(1)),
-            asker.passes(call(2, token="t"), cancel(2)),
-            worker.loses(What.LATE_PROGRESS, progress("t")),
-        )
-
-    @pytest.mark.parametrize(
-        "result",
-        [
-            {"task": {"taskId": 7}},
-            {"task": "t-1"},
-            {"taskId": "t-1"},
-            {"resultType": "complete"},
-            {"content": [{"task": {"taskId": "t"}}]},
-            {"result": {"resultType": "task"}},
-            ["task"],
-            "task",
-        ],
-        ids=str,
-    )
-    def test_what_creates_no_task(self, asker: End, worker: End, result: object) -> None:
-        """A string ``result.task.taskId`` or ``result.resultType == "task"``, nothing else."""
-        play(asker.passes(call(1), cancel(1)), worker.loses(LATE, answer(1, result)))
-
-    def test_in_a_batch(self, asker: End, worker: End) -> None:
-        """The element that creates a task is kept, its neighbour is late."""
-        play(
-            asker.passes(batch(call(1), call(2)), cancel(1), cancel(2)),
-            worker >> batch(answer(2), task(1)),
-            asker.spliced(task(1)),
-            held(LATE, 2),
-        )
-
-    def test_the_requests_about_tasks_are_ordinary(self, asker: End, worker: End) -> None:
-        """``tasks/cancel`` and its kin name a task, not a request."""
-        stop = b'{"jsonrpc":"2.0","id":2,"method":"tasks/cancel","params":{"taskId":"1"}}'
-        play(
-            asker.passes(call("1"), stop, cancel(2)),
-            worker.loses(LATE, answer(2)),
-            worker.passes(answer("1")),
-        )
-
-    def test_an_escaped_one(self, asker: End, worker: End) -> None:
-        """Keys and values are compared after decoding."""
-        escaped = b'{"jsonrpc":"2.0","id":1,"result":{"res\\u0075ltType":"\\u0074ask"}}'
-        play(asker.passes(call(1), cancel(1)), worker.passes(escaped))
 
 
 @both_ways
@@ -287,88 +184,6 @@ class TestMalformedCancels:
         )
 
 
-class TestSubscriptions:
-    """A server may end a listen of the client's with a cancel that names the client's id."""
-
-    @pytest.mark.parametrize("id", [5, "sub"])
-    def test_the_servers_cancel_is_always_forwarded(self, id: int | str) -> None:
-        """It is never redundant and marks nothing: the answer passes."""
-        play(
-            client.passes(listen(id)),
-            server.passes(update(id), cancel(id), cancel(id), update(id), answer(id)),
-        )
-
-    def test_also_when_the_server_used_that_id_itself(self) -> None:
-        """Whether its own request is in flight, cancelled or answered."""
-        play(
-            client.passes(listen(5)),
-            server.passes(call(5), cancel(5)),
-            client.passes(answer(5, "the client's")),
-            server.passes(cancel(5), answer(5)),
-        )
-
-    def test_its_own_tombstone_makes_no_redundant_one(self) -> None:
-        """The server cancelled its own 5 before the client listened as 5."""
-        play(
-            server.passes(call(5), cancel(5)),
-            server.loses(REDUNDANT, cancel(5)),
-            client.passes(listen(5)),
-            server.passes(cancel(5), cancel(5), answer(5)),
-            client.loses(LATE, answer(5)),
-        )
-
-    def test_one_of_two_uses(self) -> None:
-        """The use that is left may be the listen."""
-        play(
-            client.passes(call(5), listen(5)),
-            server.passes(answer(5)),
-            server.passes(call(5), cancel(5), cancel(5)),
-        )
-
-    def test_both_cancel(self) -> None:
-        """The client's cancel marks; the server's is then for an id not in flight: it passes."""
-        play(
-            client.passes(listen(5), cancel(5)),
-            server.passes(cancel(5), update(5)),
-            server.loses(LATE, answer(5)),
-        )
-
-    def test_in_a_batch(self) -> None:
-        """The same out of an array."""
-        play(
-            client.passes(listen(5)),
-            server.passes(batch(update(5), cancel(5)), answer(5)),
-        )
-
-    def test_any_other_request_of_the_client(self) -> None:
-        """Neither in flight nor tombstoned with the server, in flight with the client: passes."""
-        play(
-            client.passes(call(3), call(4)),
-            server.passes(cancel(3), cancel(3), answer(3)),
-            server.passes(call(4)),
-            client.passes(answer(4, "the client's")),
-            server.passes(cancel(4), answer(4)),
-        )
-
-    def test_the_servers_own_comes_first(self) -> None:
-        """In flight in both tables, and no listen: the server means its own."""
-        play(
-            client.passes(call(3)),
-            server.passes(call(3), cancel(3)),
-            server.loses(REDUNDANT, cancel(3)),
-            client.loses(LATE, answer(3)),
-            server.passes(answer(3)),
-        )
-
-    def test_a_cancelled_listens_notifications_pass(self) -> None:
-        """They may evict caches."""
-        play(
-            client.passes(listen(5), cancel(5)),
-            server.passes(update(5), update(5)),
-            server.loses(LATE, answer(5)),
-        )
-
-
 class TestShapes:
     """Request, notification, response by their members; all else is opaque and passes."""
 
@@ -421,14 +236,3 @@ class TestShapes:
             ),
             worker.loses(LATE, b'{"id":1,"result":{}}'),
         )
-
-
-@both_ways
-def test_under_first_a_task_is_the_first_answer(asker: End, worker: End) -> None:
-    """``--late-response first``: the answer that creates a task passes, and no other after it."""
-    play(
-        asker.passes(call(1), cancel(1)),
-        worker.passes(task(1)),
-        worker.loses(LATE, answer(1)),
-        policy=Policy(late_response=LateResponse.FIRST),
-    )
