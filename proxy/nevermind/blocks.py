@@ -23,6 +23,11 @@ from msgspec import UNSET
 from nevermind.judge import Judge
 from nevermind.peers import Peer
 from nevermind.quicklook import REFUSALS, creates_task
+from nevermind.uses import Asked
+
+_SAME_MOMENT_S = 0.001
+"""Seconds within which requests of one method share a record: half the memory of an id.  It
+is told to people only, in milliseconds."""
 
 
 class Blocks:
@@ -30,6 +35,7 @@ class Blocks:
 
     __slots__ = (
         "_answers",
+        "_asked",
         "_judge",
         "_ledger",
         "_limit",
@@ -58,6 +64,7 @@ class Blocks:
         special = frozenset((dialect.cancel_method, dialect.progress_method, None))
         self._special: frozenset[str | None] = special
         self._limit = judge.policy.live_limit
+        self._asked: Asked = (0.0, "")
         if sender is Peer.CLIENT:
             # A request with a clock has a record of its own; none at all is plain
             # where each has one, or may say how to ask for its task.
@@ -204,7 +211,10 @@ class Blocks:
             ours.highest = key
         elif ours.knows(key):
             return False
-        plain[key] = (now, method)
+        asked = self._asked
+        if now - asked[0] >= _SAME_MOMENT_S or method != asked[1]:
+            self._asked = asked = (now, method)
+        plain[key] = asked
         return True
 
     def _track(self, glances: list[tuple[Any]], now: float) -> bool:

@@ -144,3 +144,23 @@ def test_where_messages_have_headers() -> None:
 def test_without_the_quick_look() -> None:
     """Every line is received."""
     assert not Wire(quick=False).session.stream(CLIENT).clean
+
+
+def test_requests_of_one_moment_share_a_record() -> None:
+    """Of one method, within a millisecond: an id takes half the memory then."""
+    wire = Wire()
+    stream = wire.session.stream(CLIENT)
+    plain = wire.ledger.books[CLIENT].requests.plain
+    assert stream.passes(call(1) + b"\n", 5.0)
+    assert stream.passes(call(2) + b"\n", 5.0005)
+    assert stream.passes(initialize(3) + b"\n", 5.0006)
+    assert stream.passes(call(4) + b"\n", 5.0007)
+    assert stream.passes(call(5) + b"\n", 5.002)
+    assert plain == {
+        1: (5.0, "tools/call"),
+        2: (5.0, "tools/call"),
+        3: (5.0006, "initialize"),
+        4: (5.0007, "tools/call"),
+        5: (5.002, "tools/call"),
+    }
+    assert plain[1] is plain[2]
