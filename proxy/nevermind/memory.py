@@ -10,7 +10,7 @@ dictionary costs time proportional to what was evicted before.)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -138,11 +138,12 @@ def _in_short(keys: list[K]) -> Sequence[K]:
     Most issuers count.  It is less memory by half, and what is not kept is used again at
     once, while it is still in the processor's cache: a twentieth of a pipelined answer.
     """
-    first, last = keys[0], keys[-1]
+    numbers: Any = keys
+    first, last = numbers[0], numbers[-1]
     if type(first) is int and type(last) is int and last - first == len(keys) - 1:
         try:
-            if sorted(keys) == keys:  # type: ignore[type-var]
-                return range(first, last + 1)  # type: ignore[return-value]
+            if sorted(numbers) == numbers:
+                return cast("Sequence[K]", range(first, last + 1))
         except TypeError:
             pass  # a string among them
     return keys

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 LOOK_AGAIN = 0.02
 """Seconds until a sink that cannot tell by itself is asked again whether it is done."""
 
-
 LENT = 256 * 1024
 """Bytes of the buffer for long messages: as much as a pipe of ours holds."""
 
@@ -105,8 +104,7 @@ class Pump:
         Returns whether anything was.
         """
         up, down = self._up, self._down
-        due: float | None = None
-        began = 0.0
+        due, began = None, 0.0
         if (
             self._timed
             or self._ending.begun
@@ -143,6 +141,11 @@ class Pump:
                 self._ending.found_nothing()
             self._end()
         return bool(events) or eager
+
+    @property
+    def ends(self) -> bool:
+        """Whether the end of the run has begun."""
+        return self._ending.begun
 
     def due(self) -> float | None:
         """When time alone asks something of us; None: never."""

@@ -99,7 +99,8 @@ def carry(pump: Pump, server: ServerProcess) -> int:
     loading: list[bool] | None = None
     nested = pump.readiness.fd is not None
     while pump.code is None and not loading:
-        waits = loading is None and nested
+        # at the end the server has its leave to take, and needs the processor more than we
+        waits = loading is None and nested and not pump.ends
         busy = pump.turn(BREAK if waits else None)
         if waits and not busy and (pump.heard_server or monotonic() - began > BOOT):
             loading = load_trio(signals)

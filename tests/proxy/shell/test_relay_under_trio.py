@@ -78,6 +78,24 @@ class TestUnderTrio:
             await turn_under_trio(Stage(nested=False).pump)
 
 
+def test_trio_is_not_imported_for_the_end() -> None:
+    """A server that takes its time to leave has the processor for itself."""
+    never = """
+        relay.BREAK, relay.BOOT = 0.001, 1e6
+        relay.load_trio = None
+        """
+    server = """
+        import sys, time
+        sys.stdin.read()
+        print("{}", flush=True)
+        time.sleep(0.2)
+        """
+    with Host(server, preparation=never) as host:
+        host.closes_stdin()
+        assert host.reads_to_the_end() == b"{}\n"
+        assert host.code() == 0
+
+
 def test_without_epoll_it_does_without_trio() -> None:
     """Elsewhere than on Linux the plain loop does all of it."""
     poll = """
