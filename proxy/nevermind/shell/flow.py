@@ -135,7 +135,9 @@ class Flow:
         writer would fill the queue meanwhile: memory for nothing.
         """
         self.waits_until = None
-        if not full and self.blocked and self.outbox.pending >= BACKLOG:
+        # of a long message that passes through, what can't be written has to be copied
+        enough = self.outbox.pending >= BACKLOG or self.stream.passing
+        if not full and self.blocked and enough:
             now = clock()
             if self.patience is None:
                 self.patience = now + PATIENCE
