@@ -13,13 +13,11 @@ import enum
 
 import msgspec
 
+from nevermind.singletons import Singletons
 
-class State(enum.Enum):
+
+class State(Singletons):
     """Where a wire id stands."""
-
-    # Members are singletons, and the hash that Enum has is a call into Python: each drop would
-    # pay for it half a dozen times.
-    __hash__ = object.__hash__
 
     ABSENT = "absent"
     IN_FLIGHT = "in flight"
@@ -30,12 +28,8 @@ class State(enum.Enum):
     ANSWERED = "answered"
 
 
-class Event(enum.Enum):
+class Event(Singletons):
     """What can befall a wire id."""
-
-    # Members are singletons, and the hash that Enum has is a call into Python: each drop would
-    # pay for it half a dozen times.
-    __hash__ = object.__hash__
 
     REQUEST = "request, same id"
     CANCEL = "cancel by issuer"

@@ -6,19 +6,14 @@ stand in a note.
 
 from __future__ import annotations
 
-import enum
-
 import msgspec
 
 from nevermind.peers import Peer
+from nevermind.singletons import Singletons
 
 
-class Event(enum.Enum):
+class Event(Singletons):
     """The kind of a note; the ``event`` member of its JSON line."""
-
-    # Members are singletons, and the hash that Enum has is a call into Python: each drop would
-    # pay for it half a dozen times.
-    __hash__ = object.__hash__
 
     CANCEL = "cancel"
     DROP = "drop"
@@ -32,12 +27,8 @@ class Event(enum.Enum):
     HINT = "hint"
 
 
-class What(enum.Enum):
+class What(Singletons):
     """What was held back; the ``what`` member of a drop's JSON line."""
-
-    # Members are singletons, and the hash that Enum has is a call into Python: each drop would
-    # pay for it half a dozen times.
-    __hash__ = object.__hash__
 
     LATE_RESPONSE = "late-response"
     LATE_PROGRESS = "late-progress"
@@ -88,8 +79,8 @@ class Diverted(msgspec.Struct, frozen=True):
 class Statistics(msgspec.Struct, frozen=True):
     """What a session has done so far; the summary line is made from it.
 
-    ``forwarded`` counts messages, ``dropped`` messages by kind,
-    ``never_answered`` cancelled requests that got no answer at all, and
+    ``forwarded`` counts messages, ``dropped`` messages by kind, ``cancelled``
+    requests, ``never_answered`` those of them that got no answer at all, and
     ``longest_overrun_s`` is how long after a cancel the last late answer came.
     ``in_flight`` is, per issuer, the number of requests that still wait.
     ``timed_out`` counts requests, ``answered`` the answers of our own (to those

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import enum
+from nevermind.singletons import Singletons
 
 
-class Peer(enum.Enum):
+class Peer(Singletons):
     """Who sent something: the host that starts us, or the server behind us."""
 
     CLIENT = "client"
     SERVER = "server"
-
-    # Members are singletons, and the hash that Enum has is a call into Python:
-    # every message would pay for it twice.
-    __hash__ = object.__hash__
 
     @property
     def other(self) -> Peer:
