@@ -17,7 +17,7 @@ _ID = ("id",)
 _MOST_TOKENS = 64
 """Tokens of one id that are tracked while it has several uses at a time: one each is common."""
 
-UNTRACKED = Verdict(untracked=True, why="more requests in flight than are tracked")
+_UNTRACKED = Verdict(untracked=True, why="more requests in flight than are tracked")
 
 
 def request(
@@ -47,7 +47,7 @@ def request(
             return shared
     found = requests.find(key)
     if found is None and requests.live_count() >= ledger.policy.live_limit:
-        return UNTRACKED
+        return _UNTRACKED
     state = State.ABSENT if found is None else found[0]
     step = ledger.table[state, Event.REQUEST]
     if step.ruling is Ruling.FRESH_ID or books.fresh.issued(key):

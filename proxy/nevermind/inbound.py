@@ -22,7 +22,6 @@ from nevermind.policy import Noise
 from nevermind.through import CUT_THROUGH, Through, pass_on
 
 _LF = 0x0A
-_LINE_FEED = b"\n"
 _LINE_END = re.compile(rb"[ \t\r]*+\n?")
 
 
@@ -78,7 +77,7 @@ class Inbound:
     def receive_lent(self, buffer: bytearray, size: int, now: float) -> None:
         """Like ``receive``, with a buffer that is only lent; see ``Outbox.copy_lent``."""
         through = self._through
-        end = buffer.find(_LINE_FEED, 0, size)
+        end = buffer.find(b"\n", 0, size)
         if through is None or 0 <= end < size - 1:
             self.receive(bytes(memoryview(buffer)[:size]), now)
         elif end < 0:
@@ -236,7 +235,7 @@ class Inbound:
         return data[stop:]
 
     def _pass_through(self, data: bytes, now: float) -> bytes:
-        """Send on what belongs to an overlong message; what follows it is returned."""
+        """Send on what belongs to the message on its way; what follows it is returned."""
         assert self._through is not None
         stop = data.find(b"\n") + 1
         if not stop:

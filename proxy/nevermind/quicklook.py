@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from operator import attrgetter
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -50,15 +50,6 @@ class _Result(msgspec.Struct, frozen=True, gc=False):
     resultType: str | UnsetType | None = UNSET  # noqa: N815
 
 
-class Glance(Protocol):
-    """What the quick look gives of one message; ``params`` by the dialect's paths."""
-
-    id: int | str | UnsetType | None
-    method: str | UnsetType | None
-    result: Any
-    error: Raw | UnsetType
-
-
 class _NoTask(msgspec.Struct, frozen=True, gc=False):
     """A result that creates no task; any other is refused, which costs only time."""
 
@@ -72,6 +63,11 @@ class QuickLook:
     ``one`` reads any message, ``whole`` lines of them; ``questions`` and
     ``answers`` read lines that are all requests and notifications without
     tokens, or all results that create no task, and refuse the block otherwise.
+
+    They give glances: structs with ``id``, ``method``, ``result`` and ``error``, UNSET
+    where a message has none, and with what the dialect's paths lead to, which is read
+    by ``token`` (UNSET where a request has none at all), ``tokens`` (one for each path),
+    ``cancel_id``, ``progress_token`` and ``subscription``.
     """
 
     def __init__(self, dialect: Dialect) -> None:

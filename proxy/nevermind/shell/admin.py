@@ -26,17 +26,12 @@ class MetricsPage(Protocol):
         """The page as it stands now."""
 
 
-def well(accepting: bool) -> tuple[int, bytes]:
-    """Status and body of a health check's answer."""
-    return (200, b"ok\n") if accepting else (503, b"takes no new connections\n")
-
-
 async def answer_health(stream: trio.abc.Stream, request: Request, *, accepting: bool) -> None:
     """Answer a health check: 503 says that another process should get the connection."""
     if request.method not in _CHECKS:
         await refuse(stream, Refusal(405, "only GET", (("Allow", "GET"),)))
         return
-    status, body = well(accepting)
+    status, body = (200, b"ok\n") if accepting else (503, b"takes no new connections\n")
     await respond(stream, status, b"" if request.method == "HEAD" else body)
 
 

@@ -110,9 +110,9 @@ def start(command: Sequence[str]) -> ServerProcess:
     elder = elder_children()
     adopts = adopt_orphans()
     signals = SignalInbox()
-    their_stdin, our_stdin = _pipe()
-    our_stdout, their_stdout = _pipe()
-    report, their_report = _pipe()
+    their_stdin, our_stdin = os.pipe()
+    our_stdout, their_stdout = os.pipe()
+    report, their_report = os.pipe()
     us = os.getpid()
     signals.block()
     try:
@@ -215,10 +215,6 @@ def _occupy_standard_descriptors() -> None:
             os.close(fd)
             return
         os.set_inheritable(fd, True)
-
-
-def _pipe() -> tuple[int, int]:
-    return os.pipe()
 
 
 def _reason(number: int) -> str:
