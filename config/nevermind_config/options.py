@@ -2,11 +2,12 @@
 
 The command line's parser, its help, the environment variables, the keys of a
 configuration file and the reference in the README are all made from
-``OPTIONS``.  Where the dialect has the last word the default is None;
-``nevermind_config.settings`` turns the
-values into the engine's own, and its tests hold words and defaults to the
-engine's enums and constants.  (They are spelled out here because the engine's
-policy is imported only after the server has been started.)
+``OPTIONS``.  Where the dialect has the last word the default is None.
+
+``nevermind_config.settings`` turns the values into the engine's own, and its
+tests hold words and defaults to the engine's enums and constants.  (They are
+spelled out here because the engine's policy is imported only after the server
+has been started.)
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from nevermind_config.values import Choice, Count, File, Flag, Name, Seconds, Si
 
 DIALECTS = ("mcp", "lsp", "bsp", "acp", "jsonrpc")
 """The dialects that come with nevermind."""
-
 
 _SESSION = (
     Option(

@@ -1,7 +1,7 @@
 """Turns what was chosen into the engine's own values.
 
-Imported once the server is running: the engine's policy is made of dataclasses
-and enums, which take their time.
+Imported once the server is running: the engine's policy is made of enums and
+msgspec's structs, which take their time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ PLAIN = (
     "reap_tasks",
 )
 """The options that a policy takes as they are."""
-
 
 _NONE: Mapping[str, Mapping[str, Value]] = {}
 

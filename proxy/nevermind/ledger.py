@@ -29,6 +29,7 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
 
     ``held``: None to forward it (with ``edits``), else what it is dropped as.
     ``record`` and ``name`` (the issuer's id) are for the journal.
+    ``untracked``: a request passes that the ledger has no place for.
     ``retractable``: a redundant cancel whose answer, if it still waits in our
     queue, is late.  ``cancelled``: this cancel is worth a line; ``effective``: it
     ended its request.  ``aliased``: this request went out under a fresh wire id.
@@ -103,7 +104,9 @@ class Books:
 class Ledger:
     """Both sets of books, the switches and the table that rule them.
 
-    ``translates``: a fresh wire id has been issued, to either peer.
+    ``translates``: a fresh wire id has been issued, to either peer.  ``cancelled``
+    counts requests, ``overrun`` those of them that were answered all the same;
+    ``longest_overrun`` is the most seconds from a cancel to an answer.
     """
 
     __slots__ = (

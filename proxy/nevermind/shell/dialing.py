@@ -30,7 +30,7 @@ class Dial:
 
     ``headers`` go into a WebSocket's opening handshake; they never show in a ``repr``.
     ``authority_file`` holds the certificates that sign the server's, None for the system's.
-    ``limit`` is the most bytes that a message may have.
+    Times are in seconds; see ``websocket.Pings``.
     """
 
     endpoint: Endpoint
@@ -43,7 +43,10 @@ class Dial:
 async def dial(
     nursery: trio.Nursery, to: Dial, *, subprotocols: Sequence[str], limit: int
 ) -> ByteTransport | MessageTransport:
-    """Connect; a WebSocket's own tasks run in ``nursery``.  Raises ``CannotConnect``."""
+    """Connect; a WebSocket's own tasks run in ``nursery``.  Raises ``CannotConnect``.
+
+    ``limit`` is the most bytes that a WebSocket message may have.
+    """
     try:
         with trio.fail_after(TIMEOUT):
             stream = await _reach(to)

@@ -17,6 +17,7 @@ GOING_AWAY = 1001
 PROTOCOL_ERROR = 1002
 TOO_BIG = 1009
 INTERNAL_ERROR = 1011
+"""How a WebSocket ends, in codes (RFC 6455, section 7.4.1); they serve for every medium."""
 
 
 @dataclass(frozen=True, slots=True)
