@@ -54,6 +54,8 @@ class Inbound:
         """Nothing is held, of no message a part is still to come."""
         self._through: Through | None = None
         self._line_end: bool | None = None
+        self._unended = False
+        """The sender leaves out line ends: where a message stops shows only while it is held."""
         self._torn = False
         self.passing = False
         """A long message is on its way: what comes may be lent."""
@@ -134,6 +136,7 @@ class Inbound:
             return
         frames = heads(rest)
         stop = frames[-1].stop if frames else 0
+        self._unended = self._unended or bool(frames)
         self._outbox.take_cut_in()
         for frame in frames:
             self._line_end = self._judge_frame(rest, frame, now)
@@ -164,7 +167,8 @@ class Inbound:
         """Send a long message on while it is arriving: if it must, or may, go unheld."""
         lines = self._lines
         overlong = lines.overlong
-        if overlong or (self._quick and lines.ask_once(CUT_THROUGH)):
+        cuts = self._quick and not self._unended
+        if overlong or (cuts and lines.ask_once(CUT_THROUGH)):
             through = Through(self._judge, self._sender, lines.head(END))
             if overlong or through.may_cut():
                 self._through = through

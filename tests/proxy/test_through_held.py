@@ -41,6 +41,17 @@ class TestHeld:
         """Its elements are judged one by one."""
         assert not Wire().begun(SERVER, b"[" + long(note()) + b"]")
 
+    def test_where_line_ends_are_left_out(self) -> None:
+        """How far it goes shows only while it is held: it is judged when it is still."""
+        wire = Wire()
+        wire.client(call(6), call(7), call(8), cancel(8))
+        wire.feed(SERVER, result(6))
+        assert wire.still(SERVER) == result(6)
+        assert wire.feed(SERVER, long(result(7))) == b""
+        assert wire.still(SERVER) == long(result(7))
+        wire.feed(SERVER, result(8))
+        assert wire.still(SERVER) == b"", "it is late, and told from what went before"
+
     def test_noise(self) -> None:
         """It ends with its line."""
         assert not Wire().begun(SERVER, BULK)
