@@ -8,7 +8,7 @@ from nevermind_config.values import Flag, Kind, Value
 class Option:
     """One setting: its flag, variable, kind, default and a sentence of help.
 
-    ``unset`` says in words what happens where the default is None.  ``key`` is its
+    ``unset`` says in words what happens where the default is None or ().  ``key`` is its
     name in a configuration file, None for what only says which file is meant;
     ``per_method`` says that the file may set it for single methods too; ``repeats``
     that it may be given several times: then its value is a tuple, () by default, a
@@ -52,11 +52,6 @@ class Option:
         self.name = flag[2:].replace("-", "_")
         self.variable = "NEVERMIND_" + self.name.upper()
         self.off_flag = f"--no-{flag[2:]}" if isinstance(kind, Flag) else None
-
-    @property
-    def shown_default(self) -> str | None:
-        """The default as help shows it; None where there is nothing to show."""
-        return self.unset if self.default in (None, ()) else self.show(self.default)
 
     def read(self, text: str) -> Value:
         """The value that ``text`` spells; ValueError says what is wrong with it."""

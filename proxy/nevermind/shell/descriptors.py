@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     Part = bytes | memoryview
 
+LOOK_AGAIN = 0.02
+"""Seconds until a sink that was ``busy`` is asked again: nothing tells when it no longer is."""
+
 CHUNK = 64 * 1024
 """Bytes per read: from 128 KiB on the allocator maps memory anew, 13 µs instead of 1."""
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from nevermind.notes import Diverted, Note
 from nevermind.peers import Peer
-from nevermind.shell.descriptors import Sink, Source
+from nevermind.shell.descriptors import LOOK_AGAIN, Sink, Source
 from nevermind.shell.ending import Act, Ending, View
 from nevermind.shell.flow import Flow
 from nevermind.shell.prelude import UP, Heard
@@ -26,9 +26,6 @@ from nevermind.shell.tree import ServerTree, in_foreground
 
 if TYPE_CHECKING:
     from nevermind.session import Session
-
-LOOK_AGAIN = 0.02
-"""Seconds until a sink that cannot tell by itself is asked again whether it is done."""
 
 LENT = 256 * 1024
 """Bytes of the buffer for long messages: as much as a pipe of ours holds."""

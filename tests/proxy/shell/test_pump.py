@@ -9,8 +9,7 @@ import pytest
 
 from nevermind.notes import Diverted
 from nevermind.peers import Peer
-from nevermind.shell.descriptors import CHUNK, Sink, Source
-from nevermind.shell.pump import LOOK_AGAIN
+from nevermind.shell.descriptors import CHUNK, LOOK_AGAIN, Sink, Source
 from proxy.shell.stage import Stage
 
 

@@ -11,11 +11,8 @@ import select
 import trio
 
 from nevermind.outbox import Outbox
-from nevermind.shell.descriptors import Sink, Source
+from nevermind.shell.descriptors import LOOK_AGAIN, Sink, Source
 from nevermind.shell.transports.transport import ConnectionLost, Goodbye
-
-LOOK_AGAIN = 0.02
-"""Seconds until a sink that cannot tell by itself is asked again whether it is done."""
 
 
 class DescriptorTransport:
