@@ -7,6 +7,8 @@ whose value it shares with others that were read with it; all else has a
 
 from __future__ import annotations
 
+from typing import Any
+
 from nevermind.ids import Key, twin
 from nevermind.lifecycle import State
 from nevermind.memory import Generations
@@ -163,12 +165,12 @@ class Requests:
         """
         if keys and type(keys[0]) is int:
             try:
-                rising = sorted(keys)
-                if rising[0] > self.highest:  # type: ignore[operator]
-                    self.highest = rising[-1]  # type: ignore[assignment]
+                rising: list[Any] = sorted(keys)
+                if rising[0] > self.highest:
+                    self.highest = rising[-1]
                     return False
             except TypeError:
-                pass  # strings among them
+                pass  # a string among them
         for key in keys:
             self.rise(key)
         return not (
