@@ -23,7 +23,7 @@ END = 4096
 TOKEN: Path = ("params", "_meta", "progressToken")
 """Where a token can be told from the tail alone: MCP's, if it comes last."""
 
-_PLAIN = rb'(?:"[^"\\]*+"|-?[0-9][0-9.eE+-]*+)'
+_PLAIN = rb'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?[0-9][0-9.eE+-]*+)'
 _MEMBER = rb',\s*+"(?:id|jsonrpc|method)"\s*+:\s*+' + _PLAIN + rb"\s*+"
 _LAST_MEMBERS = re.compile(_MEMBER + rb"(?:" + _MEMBER + rb")*+\}\s*+$")
 """Begins with a plain comma: the search for anything else takes ten times as long."""
@@ -114,8 +114,9 @@ class Head:
 class Tail:
     """What the last bytes of a message show: the plain members that close it.
 
-    In JSON whose last brace closes the top object, a member found going left
-    from it, with no backslash in between, is a top-level one.
+    In JSON, a comma with a whole key and a colon behind it stands in no string: there the
+    quotes would have backslashes.  So what is read from there on as members are some, and
+    of the top object if its brace alone follows.
     """
 
     def __init__(self, tail: bytes) -> None:

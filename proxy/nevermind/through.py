@@ -98,7 +98,8 @@ class Through:
         if head.kind in ("result", "error"):
             requests = ledger.books[self._sender.other].requests
             if not head.has("id"):
-                return not len(requests.ended) and not self._judge.policy.shield
+                cancelled = requests.cancelled or len(requests.ended)
+                return not cancelled and not self._judge.policy.shield
             key = head.key(("id",))
             found = None if key is None else requests.find(key)
             return found is not None and found[0] in (State.IN_FLIGHT, State.AMBIGUOUS)

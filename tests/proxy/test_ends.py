@@ -111,7 +111,8 @@ class TestTail:
             (b'"}}', None, None),
             (b'"}', None, None),
             (b'"},"id":7', None, None),
-            (b'"},"id":"a\\"b"}', None, None),
+            (b'"},"id":"a\\"b"}', 'a"b', None),
+            (b'"},"id":"a\\"}', None, None),
             (b'"},"id":[7]}', None, None),
             (b'"},"id":7}x', None, None),
             (b"", None, None),
@@ -129,6 +130,17 @@ class TestTail:
         tail = Tail(b'xx","id": 17 }\n')
         assert tail.id_span == (10, 12)
         assert Tail(b'xx"}').id_span is None
+
+    @pytest.mark.parametrize("escaped", ["é", '"', "\\", "a\n", '","id":8}', "\ud800"])
+    def test_a_string_with_escapes(self, escaped: str) -> None:
+        """It is read like any other."""
+        body = json.dumps({"result": "x", "id": escaped, "method": escaped}).encode()
+        for size in range(len(body) + 1):
+            tail = Tail(body[len(body) - size :])
+            assert tail.key in (None, escaped)
+        assert tail.key == tail.method == escaped
+        meta = json.dumps({"params": {"_meta": {"progressToken": escaped}}, "id": escaped})
+        assert Tail(meta.encode()).token == escaped
 
     def test_what_only_looks_like_it(self) -> None:
         """Text that ends like a message is text: its quotes are escaped."""
@@ -170,10 +182,12 @@ class TestTail:
         assert not Tail(b'x"},"id":7}').closes_a_member
 
 
+ESCAPED = 'é"\\,"id":8'
+IDS = st.sampled_from([7, "a", ESCAPED])
 ENDS = st.one_of(
-    st.builds(call, st.sampled_from([7, "a"]), st.sampled_from([None, "t", 3])),
-    st.builds(answer, st.sampled_from([7, "a"]), st.text(max_size=10)),
-    st.builds(error, st.sampled_from([7, "a"])),
+    st.builds(call, IDS, st.sampled_from([None, "t", 3])),
+    st.builds(answer, IDS, st.text(max_size=10) | st.sampled_from([ESCAPED, f"{ESCAPED}}}"])),
+    st.builds(error, IDS),
 )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nevermind.policy import Policy
+from nevermind.policy import LateResponse, Policy
 from proxy.long_messages import BULK, id_last, long, result
-from proxy.messages import call, cancel, note, progress
+from proxy.messages import OWED, call, cancel, note, progress
 from proxy.wire import CLIENT, SERVER, Wire
 
 
@@ -25,6 +25,12 @@ class TestHeld:
         wire.client(call(7), call(8), cancel(8))
         assert not wire.begun(SERVER, id_last(long(result(7))))
         assert wire.begun(SERVER, long(note()))
+
+    def test_an_answer_whose_id_comes_last_while_one_is_cancelled_and_owed_an_answer(self) -> None:
+        """A switch may say that this one is dropped all the same."""
+        wire = Wire(Policy(late_response=LateResponse.DROP), OWED)
+        wire.client(call(7), cancel(7, dialect=OWED))
+        assert wire.server(id_last(long(result(7)))) == b""
 
     def test_an_answer_whose_id_comes_last_under_a_shield(self) -> None:
         """Nobody may have asked."""
