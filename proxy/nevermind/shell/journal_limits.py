@@ -38,7 +38,7 @@ class RateLimit:
         self._passed += 1
         if self._passed <= PER_SECOND:
             return True
-        # a flood is of one kind: to hash two enum members costs as much as all the rest
+        # a flood is of one kind: to look it up would cost as much as all the rest
         newest = self._newest
         if newest is None or newest.event is not note.event or newest.what is not note.what:
             newest = self._sums.setdefault((note.event, note.what), _Sum(note.event, note.what))
