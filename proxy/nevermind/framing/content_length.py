@@ -13,6 +13,7 @@ import re
 
 from nevermind.frames import Frame
 from nevermind.framing.headers import NO_HEADER, Header
+from nevermind.framing.held import Held
 
 STILL_S = 0.1
 """Seconds after which what only resembles a header counts as no header."""
@@ -54,23 +55,19 @@ _ENOUGH = 4096
 """Bytes of an overlong message that are waited for: what can be told of it is told by them."""
 
 
-class ContentLength:
+class ContentLength(Held):
     """The header framing of one direction; what it is fed stays in order.
 
     ``longest`` is the size in bytes beyond which a message is not waited for:
     its frame is given out when it has begun, and ends behind the data.
-    ``awaited`` is how many bytes a begun frame needs, 0 outside of one;
     ``astray`` says that the last bytes given out were no frame.
     """
 
-    __slots__ = ("_longest", "_mid_line", "_parts", "astray", "awaited", "size", "touched")
+    __slots__ = ("_longest", "_mid_line", "astray")
 
     def __init__(self, longest: int) -> None:
+        super().__init__()
         self._longest = longest
-        self._parts: list[bytes] = []
-        self.size = 0
-        self.awaited = 0
-        self.touched = 0.0
         self.astray = False
         self._mid_line = False
 
@@ -79,24 +76,7 @@ class ContentLength:
         if self.size + len(data) < self.awaited:
             self.keep(data, now)
             return b""
-        if not self.size:
-            return data
-        self._parts.append(data)
-        return self.take()
-
-    def keep(self, rest: bytes, now: float) -> None:
-        """Hold ``rest``, the beginning of a frame, until more comes."""
-        if rest:
-            self._parts.append(rest)
-            self.size += len(rest)
-            self.touched = now
-
-    def take(self) -> bytes:
-        """Give up all that is held."""
-        held = b"".join(self._parts)
-        self._parts.clear()
-        self.size = self.awaited = 0
-        return held
+        return self._with(data)
 
     def give_up(self) -> bytes:
         """Give up the rest, which has been still for too long: it was no header."""

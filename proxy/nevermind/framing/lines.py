@@ -12,6 +12,7 @@ import msgspec
 from nevermind import scanning
 from nevermind.frames import Frame
 from nevermind.framing import headers
+from nevermind.framing.held import Held
 
 STILL_S = 0.1
 """Seconds after which an unterminated rest counts as still."""
@@ -24,22 +25,19 @@ _OPENERS = (b"{", b"[")
 _VALUE = msgspec.json.Decoder(msgspec.Raw)
 
 
-class Lines:
+class Lines(Held):
     """The line framing of one direction; what it is fed stays in order.
 
     ``longest`` is the size in bytes beyond which an unterminated line is
-    ``overlong`` and should be taken off with ``take``.  ``awaited`` is how
-    many bytes a begun header-framed message needs, 0 outside of one.
+    ``overlong`` and should be taken off with ``take``.  ``awaited`` is 0
+    outside of a header-framed message.
     """
 
-    __slots__ = ("_asked", "_longest", "_parts", "_searched", "awaited", "size", "touched")
+    __slots__ = ("_asked", "_longest", "_searched")
 
     def __init__(self, longest: int) -> None:
+        super().__init__()
         self._longest = longest
-        self._parts: list[bytes] = []
-        self.size = 0
-        self.awaited = 0
-        self.touched = 0.0
         self._searched = False
         self._asked = False
 
@@ -49,26 +47,17 @@ class Lines:
         if not (self.size + len(data) >= awaited if awaited else b"\n" in data):
             self.keep(data, now)
             return b""
-        if not self.size:
-            return data
-        self._parts.append(data)
-        return self.take()
+        return self._with(data)
 
     def keep(self, rest: bytes, now: float) -> None:
-        """Hold ``rest``, the beginning of a frame, until more comes."""
-        if rest:
-            self._parts.append(rest)
-            self.size += len(rest)
-            self.touched = now
-            self._searched = False
+        """See ``Held.keep``; what is new may be searched."""
+        super().keep(rest, now)
+        self._searched = self._searched and not rest
 
     def take(self) -> bytes:
-        """Give up all that is held."""
-        held = b"".join(self._parts)
-        self._parts.clear()
-        self.size = self.awaited = 0
+        """See ``Held.take``; another line may be asked for."""
         self._asked = False
-        return held
+        return super().take()
 
     def ask_once(self, size: int) -> bool:
         """Whether more than ``size`` bytes of a line are held; True once per line."""
