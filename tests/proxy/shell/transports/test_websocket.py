@@ -91,7 +91,6 @@ class TestSizes:
                 await ours.receive()
 
 
-MASKED = b"\x80\x00\x00\x00\x00"
 BAD_FRAMES = {
     "reserved bits": (b"\xc1", b"\x00", 1002),
     "a reserved opcode": (b"\x83", b"\x00", 1002),
