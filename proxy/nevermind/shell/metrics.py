@@ -17,8 +17,8 @@ from nevermind.shell.tally import Tally, Totals
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
 
-class Page:
-    """Collects afresh for every page.
+class Page(Collector):
+    """Collected afresh whenever it is written.
 
     ``totals`` gives the sums over all sessions, ``open_now`` how many sessions there are,
     of at most ``limit``.
@@ -31,26 +31,16 @@ class Page:
         open_now: Callable[[], int],
         limit: int,
     ) -> None:
-        self._registry = CollectorRegistry()
-        self._registry.register(_Collector(tally, totals, open_now, limit))
-
-    def write(self) -> bytes:
-        """The page, in the text format of ``CONTENT_TYPE``."""
-        return generate_latest(self._registry)
-
-
-class _Collector(Collector):
-    def __init__(
-        self,
-        tally: Tally,
-        totals: Callable[[], Totals],
-        open_now: Callable[[], int],
-        limit: int,
-    ) -> None:
         self._tally = tally
         self._totals = totals
         self._open_now = open_now
         self._limit = limit
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+
+    def write(self) -> bytes:
+        """The page, in the text format of ``CONTENT_TYPE``."""
+        return generate_latest(self._registry)
 
     def describe(self) -> list[Metric]:
         """Nothing is collected just to be registered."""
