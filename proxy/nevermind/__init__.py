@@ -11,5 +11,7 @@ Five nouns, in the order in which bytes meet them:
 * an *outbox* is what one peer has yet to be sent, in order.
 
 The core (all but ``nevermind.shell``) is sans-I/O: it never awaits, never
-reads a clock and never touches a file descriptor.
+reads a clock and never touches a file descriptor.  Its values are frozen
+structs of msgspec's: a frozen dataclass takes seven times as long to make
+(measured on a note), and ``dataclasses`` is not imported for a run over stdio.
 """
