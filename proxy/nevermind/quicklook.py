@@ -41,20 +41,20 @@ REFUSALS = (msgspec.MsgspecError, UnicodeError, RecursionError)
 """What a quick look raises when it is not sure."""
 
 
-class _Task(msgspec.Struct, frozen=True, gc=False):
-    taskId: str | UnsetType = UNSET  # noqa: N815  (the wire's spelling)
+class _Task(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    task_id: str | UnsetType = UNSET
 
 
-class _Result(msgspec.Struct, frozen=True, gc=False):
+class _Result(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     task: _Task | UnsetType | None = UNSET
-    resultType: str | UnsetType | None = UNSET  # noqa: N815
+    result_type: str | UnsetType | None = UNSET
 
 
-class _NoTask(msgspec.Struct, frozen=True, gc=False):
+class _NoTask(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """A result that creates no task; any other is refused, which costs only time."""
 
     task: UnsetType | None = UNSET
-    resultType: Literal["complete", "input_required"] | UnsetType | None = UNSET  # noqa: N815
+    result_type: Literal["complete", "input_required"] | UnsetType | None = UNSET
 
 
 class QuickLook:
@@ -187,9 +187,9 @@ def creates_task(result: Any) -> bool:
     if result is None or result is UNSET:
         return False
     task = result.task
-    if task is not None and task is not UNSET and task.taskId is not UNSET:
+    if task is not None and task is not UNSET and task.task_id is not UNSET:
         return True
-    return bool(result.resultType == "task")
+    return bool(result.result_type == "task")
 
 
 def _present(value: Any) -> bool:
