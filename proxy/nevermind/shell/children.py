@@ -109,7 +109,7 @@ class Children:
                     stdout=their_stdout,
                     env=self._environment,
                     start_new_session=True,
-                    preexec_fn=become,  # noqa: PLW1509
+                    preexec_fn=become,  # noqa: PLW1509 -- it calls the kernel, no lock of ours
                 )
         except OSError as error:
             os.close(stdin)

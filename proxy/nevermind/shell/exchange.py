@@ -34,9 +34,10 @@ TOGETHER = 64
 class Exchange:
     """Carries one session's messages until it is over; ``run`` it once.
 
-    Whether a peer is ``messaging`` must agree with its transport.  ``grace`` is in seconds:
-    how long the server may go on once the client has ended.  ``patience`` likewise: how long
-    a client may take nothing of the last that it is to get.
+    Whether a peer is ``messaging`` must agree with its transport: each queue is of the kind
+    that the transport takes.  ``grace`` is in seconds: how long the server may go on once
+    the client has ended.  ``patience`` likewise: how long a client may take nothing of the
+    last that it is to get.
     """
 
     def __init__(
@@ -141,7 +142,7 @@ class Exchange:
             side.sending = True
             try:
                 while side.queue.pending:
-                    await side.transport.send(side.queue)  # type: ignore[arg-type]
+                    await side.transport.send(side.queue)  # type: ignore[arg-type]  # see the class
                     side.room.set()
                     if self._ending:
                         self._news.tell()
@@ -174,7 +175,7 @@ class Exchange:
     def _send_now(self, side: Side) -> None:
         """Spare the writer's turn where there is room at once."""
         try:
-            side.transport.send_now(side.queue)  # type: ignore[arg-type]
+            side.transport.send_now(side.queue)  # type: ignore[arg-type]  # see the class
         except ConnectionLost:
             self._deafen(side)
         side.room.set()
