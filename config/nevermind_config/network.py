@@ -1,4 +1,7 @@
-"""The settings for hosts and servers that are reached over sockets and WebSockets."""
+"""The settings for hosts and servers that are reached over sockets and WebSockets.
+
+Which of them go together is for ``nevermind_cli.network_rules`` to say.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One setting, as every table of settings has it."""
+"""One setting, as every table of settings has it.  Knows nothing of what it is for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What becomes of a response: the one answer, a late one, or one nobody asked for."""
+"""What becomes of a response: the one answer, a late one, or one nobody asked for.
+
+Takes its steps from ``lifecycle`` and changes the books.  Of the message it reads the id of
+a task that a late one creates, and nothing else.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What becomes of a request: tracked, counted, or sent under a fresh wire id."""
+"""What becomes of a request: tracked, counted, or sent under a fresh wire id.
+
+Takes its steps from ``lifecycle`` and changes the books.  Of the message it reads where
+its id and tokens stand, and nothing else.
+"""
 
 from __future__ import annotations
 

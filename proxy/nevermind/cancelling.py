@@ -1,4 +1,8 @@
-"""What becomes of a cancel: the first takes effect, repeats are redundant."""
+"""What becomes of a cancel: the first takes effect, repeats are redundant.
+
+Takes its steps from ``lifecycle`` and changes the books; it never sees the message.  Which
+answer waits in our queue is for ``retraction`` to find.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 Needed when an issuer uses an id again while its tombstone stands.  Fresh ids
 keep the JSON type of the id that they stand for: integers within 32 bits (LSP
-allows no more), strings with a random prefix.
+allows no more), strings with a random prefix.  Knows nothing of requests: what
+is in use already it asks.
 """
 
 from __future__ import annotations

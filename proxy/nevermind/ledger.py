@@ -3,6 +3,7 @@
 One set of books per issuer, because the same id in both directions is two
 requests.  The rules for what befalls an id are in ``asking``, ``cancelling``,
 ``answering`` and ``progressing``; the transitions themselves in ``lifecycle``.
+Never sees a message.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What becomes of progress and of other notifications that name a request."""
+"""What becomes of progress and of other notifications that name a request.
+
+Looks tokens and subscriptions up in the books and changes nothing there; it never sees the
+message.
+"""
 
 from __future__ import annotations
 

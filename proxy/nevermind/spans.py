@@ -1,7 +1,8 @@
 """Byte-exact editing: where a value stands in a message, and putting another there.
 
 Nothing is ever re-serialised: all bytes but those of the replaced values stay
-as they came.  A repeated key is found at each place where it stands.
+as they came.  A repeated key is found at each place where it stands.  Knows
+nothing of JSON-RPC.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Opens the file that the journal is written to, before the server is started.
 
-Imports nothing: a bad ``--log-file`` must be known while nothing runs yet.
+Imports nothing slow: a bad ``--log-file`` must be known while nothing runs yet.
 """
 
 from __future__ import annotations
