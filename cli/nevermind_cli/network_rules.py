@@ -22,13 +22,14 @@ def check_network(arguments: Arguments) -> None:
     listen, connect = str(values["listen"] or ""), str(values["connect"] or "")
     if connect and arguments.command:
         raise UsageError(f"{arguments.origins['connect']}: and a command: only one can be served")
+    web_host, web_server = listen.startswith(_WEB), connect.startswith(_WEB)
     wanted = (
         (_LISTENING, bool(listen), "--listen"),
-        (_LISTENING_WEB, listen.startswith(_WEB), "--listen ws:// or wss://"),
+        (_LISTENING_WEB, web_host, "--listen ws:// or wss://"),
         (("tls_cert", "tls_key"), listen.startswith("wss://"), "--listen wss://"),
-        (_CONNECTING_WEB, connect.startswith(_WEB), "--connect ws:// or wss://"),
+        (_CONNECTING_WEB, web_server, "--connect ws:// or wss://"),
         (("tls_ca",), connect.startswith("wss://"), "--connect wss://"),
-        (_EITHER_WEB, (listen + " " + connect).find("ws") >= 0, "a WebSocket on either side"),
+        (_EITHER_WEB, web_host or web_server, "a WebSocket on either side"),
     )
     for names, there, needed in wanted:
         for name in names:

@@ -1,0 +1,116 @@
+"""Settings for connections that go together, and what is said of those that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from nevermind_cli.arguments import UsageError, read_arguments
+from nevermind_cli.network_rules import check_network
+
+WS = ("--listen", "ws://localhost:1/")
+TCP = ("--listen", "tcp://localhost:1")
+WSS = ("--listen", "wss://localhost:1/", "--tls-cert", "cert.pem")
+TO_WS = ("--connect", "ws://localhost:1/")
+TO_TCP = ("--connect", "tcp://localhost:1")
+
+
+def check(*words: str, environment: Mapping[str, str] | None = None) -> None:
+    command = () if "--connect" in words else ("--", "server")
+    check_network(read_arguments([*words, *command], environment or {}))
+
+
+def refusal(*words: str) -> str:
+    with pytest.raises(UsageError) as error:
+        check(*words)
+    return str(error.value)
+
+
+class TestWithoutEffect:
+    """A flag that does nothing beside the others was meant for something else."""
+
+    @pytest.mark.parametrize(
+        ("flag", "needed"),
+        [
+            ("--max-connections=1", "--listen"),
+            ("--insecure-listen", "--listen"),
+            ("--no-insecure-listen", "--listen"),
+            ("--admin-listen=tcp://localhost:2", "--listen"),
+            ("--health-path=/h", "--listen"),
+            ("--token-env=T", "--listen ws:// or wss://"),
+            ("--token-file=t", "--listen ws:// or wss://"),
+            ("--origin=https://h", "--listen ws:// or wss://"),
+            ("--tls-cert=c", "--listen wss://"),
+            ("--tls-key=k", "--listen wss://"),
+            ("--header=A:b", "--connect ws:// or wss://"),
+            ("--bearer-env=T", "--connect ws:// or wss://"),
+            ("--tls-ca=c", "--connect wss://"),
+            ("--ping-interval=1", "a WebSocket on either side"),
+            ("--ping-timeout=1", "a WebSocket on either side"),
+            ("--subprotocol=mcp", "a WebSocket on either side"),
+        ],
+    )
+    def test_over_stdio(self, flag: str, needed: str) -> None:
+        assert refusal(flag) == f"{flag.partition('=')[0]} needs {needed}"
+
+    @pytest.mark.parametrize(
+        ("words", "needed"),
+        [
+            ((*TCP, "--token-env=T"), "--listen ws:// or wss://"),
+            ((*WS, "--tls-cert=c"), "--listen wss://"),
+            ((*WS, "--header=A:b"), "--connect ws:// or wss://"),
+            ((*TO_TCP, "--bearer-env=T"), "--connect ws:// or wss://"),
+            ((*TO_WS, "--tls-ca=c"), "--connect wss://"),
+            ((*TO_WS, "--max-connections=1"), "--listen"),
+            ((*TCP, *TO_TCP, "--subprotocol=mcp"), "a WebSocket on either side"),
+        ],
+    )
+    def test_beside_another_address(self, words: tuple[str, ...], needed: str) -> None:
+        assert refusal(*words) == f"{words[-1].partition('=')[0]} needs {needed}"
+
+    @pytest.mark.parametrize("address", ["unix:/run/ws.sock", "tcp://news:1", "tcp://wss:1"])
+    @pytest.mark.parametrize("side", ["--listen", "--connect"])
+    def test_letters_make_no_websocket(self, side: str, address: str) -> None:
+        """It is the scheme that counts, wherever else its letters stand."""
+        needed = "--ping-interval needs a WebSocket on either side"
+        assert refusal(side, address, "--ping-interval=1") == needed
+
+    def test_a_variable_may_be_meant_for_other_runs(self) -> None:
+        check(environment={"NEVERMIND_PING_INTERVAL": "1", "NEVERMIND_TOKEN_ENV": "T"})
+
+
+class TestTogether:
+    @pytest.mark.parametrize(
+        "words",
+        [
+            (*WS, "--token-env=T", "--origin=https://h", "--max-connections=1"),
+            (*WSS, "--tls-key=k", "--health-path=/h", "--admin-listen=tcp://localhost:2"),
+            (*TCP, "--insecure-listen"),
+            (*TCP, *TO_WS, "--ping-interval=1", "--subprotocol=mcp"),
+            (*WS, *TO_TCP, "--ping-timeout=1"),
+            ("--connect", "wss://h/", "--tls-ca=c", "--header=A:b", "--bearer-env=T"),
+        ],
+        ids=" ".join,
+    )
+    def test_what_has_an_effect(self, words: tuple[str, ...]) -> None:
+        check(*words)
+
+
+class TestContradictions:
+    def test_two_servers(self) -> None:
+        with pytest.raises(UsageError, match=r"^--connect: and a command: only one can be served$"):
+            check_network(read_arguments([*TO_TCP, "--", "server"], {}))
+
+    def test_two_tokens(self) -> None:
+        assert refusal(*WS, "--token-env=T", "--token-file=t") == (
+            "--token-env and --token-file: only one token can be asked for"
+        )
+
+    def test_tls_without_a_certificate(self) -> None:
+        assert refusal("--listen", "wss://localhost:1/") == "--listen: wss:// needs --tls-cert"
+
+    def test_two_authorizations(self) -> None:
+        assert refusal(*TO_WS, "--bearer-env=T", "--header=authorization:x") == (
+            "--bearer-env and an Authorization header"
+        )
