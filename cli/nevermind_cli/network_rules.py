@@ -38,10 +38,10 @@ def check_network(arguments: Arguments) -> None:
                 raise UsageError(f"{origin} needs {needed}")
     if listen.startswith("wss://") and values["tls_cert"] is None:
         raise UsageError(f"{arguments.origins['listen']}: wss:// needs --tls-cert")
-    if values["token_env"] is not None and values["token_file"] is not None:
+    if web_host and values["token_env"] is not None and values["token_file"] is not None:
         first, second = arguments.origins["token_env"], arguments.origins["token_file"]
         raise UsageError(f"{first} and {second}: only one token can be asked for")
-    if values["bearer_env"] is not None:
+    if web_server and values["bearer_env"] is not None:
         headers = values["header"]
         assert isinstance(headers, tuple)
         if any(header.lower().startswith("authorization:") for header in headers):

@@ -79,6 +79,17 @@ class TestWithoutEffect:
     def test_a_variable_may_be_meant_for_other_runs(self) -> None:
         check(environment={"NEVERMIND_PING_INTERVAL": "1", "NEVERMIND_TOKEN_ENV": "T"})
 
+    def test_two_that_would_contradict_each_other_elsewhere(self) -> None:
+        """Over stdio nobody has to show a token, and none is sent."""
+        check(
+            environment={
+                "NEVERMIND_TOKEN_ENV": "T",
+                "NEVERMIND_TOKEN_FILE": "t",
+                "NEVERMIND_BEARER_ENV": "T",
+                "NEVERMIND_HEADER": "Authorization: x",
+            }
+        )
+
 
 class TestTogether:
     @pytest.mark.parametrize(
