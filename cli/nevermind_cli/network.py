@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from nevermind.dialects import MCP
 from nevermind.endpoints import Endpoint, parse_endpoint
@@ -53,12 +53,13 @@ def _serve_options(
     origins = values["origin"]
     assert isinstance(origins, tuple)
     admin = values["admin_listen"]
+    listen = _endpoint(values["listen"], listening=True)
     return ServeOptions(
         run=options,
-        listen=_endpoint(values["listen"], listening=True),
+        listen=listen,
         dial=dial,
         origins=frozenset(origins),
-        token=_token(arguments, environment),
+        token=_token(arguments, environment) if listen.messages else None,
         subprotocols=subprotocols,
         max_connections=_count(values["max_connections"]),
         tls_cert=_text(values["tls_cert"]),
@@ -117,25 +118,29 @@ def _dial(arguments: Arguments, environment: Mapping[str, str]) -> Dial | None:
     values = arguments.values
     if values["connect"] is None:
         return None
-    headers = []
-    given = values["header"]
-    assert isinstance(given, tuple)
-    for header in given:
-        name, _, value = header.partition(":")
-        headers.append((name.encode(), _expand(value.strip(), name, arguments, environment)))
-    if values["bearer_env"] is not None:
-        token = _secret(str(values["bearer_env"]), arguments.origins["bearer_env"], environment)
-        headers.append((b"Authorization", b"Bearer " + token))
-    authority = _text(values["tls_ca"])
+    endpoint = _endpoint(values["connect"], listening=False)
+    authority = _text(values["tls_ca"]) if endpoint.scheme == "wss" else None
     if authority is not None and not os.access(authority, os.R_OK):
         raise UsageError(f"{arguments.origins['tls_ca']}: {authority!r} cannot be read")
     return Dial(
-        endpoint=_endpoint(values["connect"], listening=False),
-        headers=tuple(headers),
+        endpoint=endpoint,
+        headers=tuple(_headers(arguments, environment)) if endpoint.messages else (),
         authority_file=authority,
         ping_interval=_seconds(values["ping_interval"]),
         ping_timeout=_seconds(values["ping_timeout"]),
     )
+
+
+def _headers(arguments: Arguments, environment: Mapping[str, str]) -> Iterator[tuple[bytes, bytes]]:
+    values = arguments.values
+    given = values["header"]
+    assert isinstance(given, tuple)
+    for header in given:
+        name, _, value = header.partition(":")
+        yield name.encode(), _expand(value.strip(), name, arguments, environment)
+    if values["bearer_env"] is not None:
+        token = _secret(str(values["bearer_env"]), arguments.origins["bearer_env"], environment)
+        yield b"Authorization", b"Bearer " + token
 
 
 def _expand(value: str, name: str, arguments: Arguments, environment: Mapping[str, str]) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from cli.invocations import nevermind
 from nevermind_cli.arguments import UsageError, read_arguments
 from nevermind_cli.network_rules import check_network
 
@@ -89,6 +90,32 @@ class TestWithoutEffect:
                 "NEVERMIND_HEADER": "Authorization: x",
             }
         )
+
+
+class TestSecretsOfNoUse:
+    """What another run would need to say is not looked up for one that has no place for it."""
+
+    def test_a_host_that_shows_no_token(self) -> None:
+        """Sockets have none: it is the address that is wrong."""
+        ended = nevermind(
+            *("run", "--listen", "unix:/no/such/socket", "--", "server"),
+            NEVERMIND_TOKEN_ENV="NOT_SET",
+        )
+        assert ended.returncode == 2
+        assert ended.stderr == (
+            "nevermind run: --listen: unix:/no/such/socket: No such file or directory\n"
+        )
+
+    def test_a_server_that_is_shown_none(self) -> None:
+        """Nor are there certificates to be read for it."""
+        ended = nevermind(
+            *("run", "--connect", "unix:/no/such/socket"),
+            NEVERMIND_BEARER_ENV="NOT_SET",
+            NEVERMIND_HEADER="X:${NOT_SET}",
+            NEVERMIND_TLS_CA="/no/such/file",
+        )
+        assert ended.returncode == 69
+        assert "unreachable: unix:/no/such/socket" in ended.stderr
 
 
 class TestTogether:
