@@ -44,9 +44,15 @@ def run(words: Sequence[str]) -> int:
         return _refuse(str(error), error.code)
 
     from nevermind.shell.prelude import Prelude
+    from nevermind.shell.short_run import say_summary
 
     prelude = Prelude(server)
-    prelude.play(_load_engine, carry=_may_begin_early(arguments))
+    early = _may_begin_early(arguments)
+    code = prelude.play(_load_engine, carry=early, brief=early and _logs_plainly(arguments))
+    if code is not None:
+        if arguments.values["log_level"] == "info":
+            say_summary(prelude.lines)
+        os._exit(code)  # the engine is still being imported
 
     from nevermind.shell.relay import run as relay
 
@@ -65,6 +71,13 @@ def _may_begin_early(arguments: Arguments) -> bool:
     values = arguments.values
     plain = not values["shield"] and values["noise"] in (None, "forward")
     return plain and values["dialect"] == "mcp"
+
+
+def _logs_plainly(arguments: Arguments) -> bool:
+    """Whether a log of nothing is one line at most, and goes to stderr."""
+    values = arguments.values
+    lines = values["log_format"] == "text" and values["log_file"] is None
+    return lines and values["log_level"] in ("off", "error", "warning", "info")
 
 
 def _run_networked(arguments: Arguments, log: int | None) -> int:

@@ -123,6 +123,20 @@ class TestRuns:
         assert (done.returncode, done.stdout) == (0, PING)
         assert done.stderr.startswith("nevermind: summary: forwarded 2, dropped 0")
 
+    @pytest.mark.parametrize("late", [0, 0.5])
+    @pytest.mark.parametrize("level", ["info", "warning"])
+    def test_it_is_the_same_whether_or_not_it_is_over_at_once(
+        self, late: float, level: str
+    ) -> None:
+        """The engine has been imported by then, or was not waited for."""
+        server = (
+            f"import sys, time; print(sys.stdin.read(), end=''); time.sleep({late}); sys.exit(3)"
+        )
+        done = run("--log-level", level, "--", sys.executable, "-c", server, sent=PING)
+        assert (done.returncode, done.stdout) == (3, PING)
+        summary = "nevermind: summary: forwarded 2, dropped 0, cancelled 0, never answered 0\n"
+        assert done.stderr == (summary if level == "info" else "")
+
     def test_the_servers_exit_code_is_ours(self) -> None:
         assert run("--", sys.executable, "-c", "raise SystemExit(7)").returncode == 7
 

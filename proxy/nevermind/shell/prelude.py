@@ -17,6 +17,8 @@ from time import monotonic
 
 from nevermind.shell.descriptors import CHUNK, Sink, Source, open_sink, open_source
 from nevermind.shell.readiness import READABLE, Readiness
+from nevermind.shell.short_run import code_at_the_end, let_go_of_stdin, tells_nothing
+from nevermind.shell.signals import SIGCHLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,27 +70,46 @@ class Prelude:
             (Source(server.stdout), self.host[1]),
         )
         self._rests = [b"", b""]
+        self._server = server
+        self._readiness = Readiness()
+        self._brief = False
+        self._output_over = False
 
-    def play(self, load: Callable[[], object], *, carry: bool = True) -> None:
+    @property
+    def lines(self) -> int:
+        """How many lines have passed."""
+        return sum(piece.data.count(b"\n") for piece in self.heard)
+
+    def play(
+        self, load: Callable[[], object], *, carry: bool = True, brief: bool = False
+    ) -> int | None:
         """Call ``load`` in a thread, and carry messages until it returns.
 
         Without ``carry``, or where a descriptor cannot be polled, it is simply called.
+        With ``brief`` the run may end before: then its exit code is returned, and ``load``
+        may still be at work.
         """
         if not carry or None in (self.host[0].fd, self.host[1].fd):
             load()
-            return
+            return None
+        self._brief = brief
         loaded = _thread.allocate_lock()
         loaded.acquire()
         with_interval = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
         self._signals.wake_a_plain_loop(True)
         _thread.start_new_thread(self._load, (load, loaded))
+        code = None
         try:
             self._carry()
+            code = self._code()
         finally:
-            loaded.acquire()
+            if code is None:
+                loaded.acquire()
             self._signals.wake_a_plain_loop(False)
             sys.setswitchinterval(with_interval)
+            del self._readiness  # the pump has one of its own
+        return code
 
     def _load(self, load: Callable[[], object], loaded: _thread.LockType) -> None:
         gc.disable()  # an import makes no garbage to speak of, and is a twentieth faster
@@ -101,7 +122,7 @@ class Prelude:
 
     def _carry(self) -> None:
         """Pass lines on until something matters, a peer ends, or a signal or the engine comes."""
-        readiness = Readiness()
+        readiness = self._readiness
         readiness.add(self._signals.fd, READABLE)
         ways = {}
         for way, (source, _) in enumerate(self._ways):
@@ -114,8 +135,6 @@ class Prelude:
                 # what woke us stays in the signals' pipe, for the pump to find
                 going = going and fd in ways and self._pass_on(ways[fd])
             going = going and len(self.heard) < LIVELY
-        for way in (UP, DOWN):
-            self._keep_rest(way)
 
     def _pass_on(self, way: int) -> bool:
         """Read ``way`` once and write its whole lines; False if the prelude is over."""
@@ -130,7 +149,7 @@ class Prelude:
         if not data:
             self._keep_rest(way)
             self.heard.append(Heard(way, b"", now))
-            return False
+            return self._outlasts(way)
         data = self._rests[way] + data
         self._rests[way] = data
         lowered = data.lower()
@@ -146,6 +165,34 @@ class Prelude:
             sent = 0  # no room or no reader: the pump will see which
         self.heard.append(Heard(way, lines, now, sent))
         return sent == len(lines)
+
+    def _outlasts(self, way: int) -> bool:
+        """Whether there is more to do after the end of ``way``: the run may be over soon."""
+        if not self._brief or not all(self._is_done(piece) for piece in self.heard):
+            return False
+        source = self._ways[way][0].fd
+        assert source is not None
+        self._readiness.remove(source)
+        if way == UP:
+            let_go_of_stdin(self._server)
+        else:
+            self._output_over = True
+        return True
+
+    def _is_done(self, piece: Heard) -> bool:
+        return piece.sent == len(piece.data) and tells_nothing(piece.data)
+
+    def _code(self) -> int | None:
+        """The exit code, if all is over and there is nothing that the engine could add."""
+        over = self._brief and self._signals.only(SIGCHLD)
+        while over and not self._output_over:
+            # what a server that has ended left in its pipe
+            heard = len(self.heard)
+            over = self._pass_on(DOWN) and len(self.heard) > heard
+        for way in (UP, DOWN):
+            self._keep_rest(way)
+        over = over and all(map(self._is_done, self.heard))
+        return code_at_the_end(self._server) if over else None
 
     def _keep_rest(self, way: int) -> None:
         if self._rests[way]:

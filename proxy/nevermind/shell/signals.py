@@ -75,6 +75,10 @@ class SignalInbox:
         noted, self._noted = self._noted, []
         return noted
 
+    def only(self, number: int) -> bool:
+        """Whether ``number`` waits in ``take``, and no other signal."""
+        return set(self._noted) == {number}
+
     def wake_a_plain_loop(self, on: bool) -> None:
         """Close the gap in which a signal comes just before a blocking poll.
 

@@ -66,6 +66,12 @@ class ServerProcess:
         self.elder = elder
 
 
+def exit_code_of(status: int) -> int:
+    """The exit code that a wait status means; 128 plus its number for the end by a signal."""
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
 def printable(text: str) -> str:
     """``text`` on one line that any terminal and encoding can take."""
     return "".join(c if c.isprintable() else "?" for c in text)

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable
 
 from nevermind.shell.signals import SIGINT
+from nevermind.shell.spawn import exit_code_of
 
 
 def parse_stat(stat: bytes) -> tuple[int, int, bytes]:
@@ -85,8 +86,6 @@ class ServerTree:
     def reap(self) -> tuple[int | None, bool]:
         """Collect what has ended: the server's exit code if it is among them, and whether
         any of the tree is left.
-
-        The code of a server that was ended by a signal is 128 plus its number.
         """
         code = None
         while True:
@@ -98,8 +97,7 @@ class ServerTree:
                 return code, not self._others or bool(self.members())
             if pid == self.root and not self._reaped:
                 self._reaped = True
-                exit_code = os.waitstatus_to_exitcode(status)
-                code = exit_code if exit_code >= 0 else 128 - exit_code
+                code = exit_code_of(status)
 
 
 def in_foreground() -> bool:

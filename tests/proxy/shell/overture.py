@@ -64,6 +64,19 @@ class Overture:
     def server_hears(self, data: bytes) -> None:
         self.expect(self.stage.server_stdin, data)
 
+    def until_taken(self, pipe: Pipe) -> None:
+        """Wait until nothing of what was written to ``pipe`` is left in it."""
+        for _ in range(30_000):
+            if not select.select([pipe.source], [], [], 0)[0]:
+                return
+            select.select([], [], [], 0.001)
+        raise AssertionError("nobody reads it")
+
+    def server_hears_the_end(self) -> None:
+        source = self.stage.server_stdin.source
+        assert select.select([source], [], [], 30)[0], "no end came"
+        assert os.read(source, 1) == b""
+
     def host_hears(self, data: bytes) -> None:
         self.expect(self.stage.host_stdout, data)
 

@@ -23,6 +23,8 @@ from proxy.shell.in_process import told
 from proxy.shell.overture import ANSWER, CANCEL, REQUEST, Overture
 from proxy.shell.stage import Stage
 
+NEEDED = ("descriptors", "linux", "prelude", "readiness", "short_run", "signals", "spawn")
+
 
 class TestWhatPasses:
     def test_whole_lines_pass_at_once_and_are_remembered(self, overture: Overture) -> None:
@@ -191,6 +193,5 @@ def test_next_to_nothing_is_imported_for_it() -> None:
     slow = {"enum", "typing", "dataclasses", "re", "functools", "collections", "threading", "trio"}
     assert slow.isdisjoint(modules)
     assert not {name for name in modules if name.startswith("nevermind.")} - {
-        f"nevermind.shell{name}"
-        for name in ("", ".descriptors", ".linux", ".prelude", ".readiness", ".signals", ".spawn")
+        f"nevermind.shell{name}" for name in ["", *(f".{name}" for name in NEEDED)]
     }
