@@ -26,7 +26,7 @@ class UsageError(Exception):
     """The command line, the environment or the file cannot be followed.  One line says why."""
 
 
-class HelpWanted(Exception):  # noqa: N818 (nothing is wrong)
+class HelpWanted(Exception):
     """There was a ``--help`` among the options."""
 
 

@@ -20,7 +20,7 @@ TIMEOUT = 10.0
 """Seconds until a connection must stand, TLS included."""
 
 
-class CannotConnect(Exception):  # noqa: N818 -- a finding, not an error of ours
+class CannotConnect(Exception):
     """The server cannot be reached; ``str()`` is one line without anything secret."""
 
 

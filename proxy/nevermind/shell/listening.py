@@ -23,7 +23,7 @@ _NOT_HERE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 """A name may stand for addresses that this machine does not have (::1 in a container)."""
 
 
-class CannotListen(Exception):  # noqa: N818 -- a finding, not an error of ours
+class CannotListen(Exception):
     """The address cannot be listened on; ``str()`` is one line."""
 
 

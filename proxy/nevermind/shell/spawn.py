@@ -27,7 +27,7 @@ PIPE_SIZE = 256 * 1024
 _F_SETPIPE_SZ = 1031
 
 
-class CannotStart(Exception):  # noqa: N818 -- not an error of ours: a finding
+class CannotStart(Exception):
     """The command was not started; ``str()`` is one printable line without a newline.
 
     ``code`` is the exit code that says so: 127 not found, 126 found but not executable.
@@ -206,7 +206,7 @@ def _become(
         if os.getppid() != parent:
             os._exit(128 + SIGKILL)
         signals.as_found()
-        os.execve(path, list(command), environment)  # noqa: S606
+        os.execve(path, list(command), environment)
     except OSError as error:
         os.write(report, b"%d" % (error.errno or 0))
     finally:

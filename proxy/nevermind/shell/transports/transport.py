@@ -38,7 +38,7 @@ class Goodbye:
         return not self.lost and self.code in (None, NORMAL, GOING_AWAY)
 
 
-class ConnectionLost(Exception):  # noqa: N818 -- a finding, not an error of ours
+class ConnectionLost(Exception):
     """The connection broke, is dead, or was closed by us; ``goodbye`` says how it ended."""
 
     def __init__(self, reason: str, code: int | None = INTERNAL_ERROR) -> None:

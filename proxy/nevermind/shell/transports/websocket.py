@@ -50,7 +50,7 @@ class Pings:
     timeout: float = PING_TIMEOUT
 
 
-class HandshakeFailed(Exception):  # noqa: N818 -- a finding, not an error of ours
+class HandshakeFailed(Exception):
     """No WebSocket was opened; ``status`` is the HTTP status of a refusal, 0 without one."""
 
     def __init__(self, why: str, status: int = 0) -> None:
