@@ -22,6 +22,7 @@ from nevermind.shell.spawn import (
     NOT_EXECUTABLE,
     CannotStart,
     environment_as_found,
+    exit_code_of,
     locate,
 )
 
@@ -58,9 +59,8 @@ class Child:
 
     def end(self, status: int) -> None:
         """It was waited for, with this status."""
-        code = os.waitstatus_to_exitcode(status)
-        self._process.returncode = code
-        self.code = code if code >= 0 else 128 - code
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        self.code = exit_code_of(status)
         self.ended_at = trio.current_time()
         self.ended.set()
         for call in self._calls:
