@@ -19,12 +19,15 @@ from nevermind.shell.spawn import widen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from functools import partial
 
     Part = bytes | memoryview
+else:
+    # functools itself would delay the server's start; a call into C is spared with each chunk
+    from _functools import partial
 
 LOOK_AGAIN = 0.02
 """Seconds until a sink that was ``busy`` is asked again: nothing tells when it no longer is."""
-
 CHUNK = 64 * 1024
 """Bytes per read: from 128 KiB on the allocator maps memory anew, 13 µs instead of 1."""
 
@@ -44,7 +47,7 @@ class Source:
     def __init__(self, fd: int, *, pollable: bool = True) -> None:
         self._fd = fd
         self.fd: int | None = fd if pollable else None
-        self.read = lambda: os.read(fd, CHUNK)
+        self.read = partial(os.read, fd, CHUNK)
         self.read_into = lambda buffer: os.readv(fd, (buffer,))
 
     def close(self) -> None:
@@ -69,8 +72,8 @@ class Sink:
         self._fd = fd
         self.fd: int | None = fd if pollable else None
         self.watched = self.fd
-        self.write = lambda buffers: os.writev(fd, buffers)
-        self.send = lambda buffer: os.write(fd, buffer)
+        self.write = partial(os.writev, fd)
+        self.send = partial(os.write, fd)
 
     def close(self) -> None:
         """Let go of it; its reader sees the end."""
