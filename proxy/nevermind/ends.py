@@ -37,8 +37,8 @@ class Head:
     """What the first bytes of a message show.
 
     ``kind`` is "request", "result", "error", "object" (no telling yet),
-    "array" or "" (nothing that can be read).  ``cut`` is the key of the member
-    that is still arriving.
+    "array" or "" (nothing that can be read).  ``id`` is the id, if it is whole
+    and trackable.  ``cut`` is the key of the member that is still arriving.
     """
 
     def __init__(self, head: bytes) -> None:
@@ -47,6 +47,7 @@ class Head:
         self._values: dict[str | None, Member] = {}
         self.kind = ""
         self.method: str | None = None
+        self.id: Key | None = None
         self.cut: str | None = None
         at = scanning.first_byte(head)
         mark = head[at : at + 1]
@@ -99,6 +100,7 @@ class Head:
         self._values = values = {member.key: member for member in self._members}
         last = self._members[-1] if self._members else None
         self.cut = last.key if last is not None and last.stop < 0 else None
+        self.id = self.key(("id",))
         method = values.get("method")
         if method is not None and method.stop >= 0:
             self.method = read_string(self._head[method.start : method.stop])

@@ -35,6 +35,8 @@ def read_key(raw: bytes) -> Key | None:
         return None
     if raw[:1] == b'"':
         return read_string(raw)
+    if raw.isdigit() and (raw[:1] != b"0" or raw == b"0"):
+        return int(raw)  # nearly always, and ten times as fast
     match = _NUMBER.fullmatch(raw)
     return _whole_number(match) if match else None
 

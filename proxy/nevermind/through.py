@@ -93,14 +93,14 @@ class Through:
                 return False
             if not head.has("id"):
                 return not len(requests.ended)
-            key = head.key(("id",))
+            key = head.id
             return key is not None and requests.find(key) is None
         if head.kind in ("result", "error"):
             requests = ledger.books[self._sender.other].requests
             if not head.has("id"):
                 cancelled = requests.cancelled or len(requests.ended)
                 return not cancelled and not self._judge.policy.shield
-            key = head.key(("id",))
+            key = head.id
             found = None if key is None else requests.find(key)
             return found is not None and found[0] in (State.IN_FLIGHT, State.AMBIGUOUS)
         return False
@@ -196,7 +196,7 @@ class Through:
         head = self._head
         if head.kind not in ("request", "result", "error") or not head.has("id"):
             return None
-        key = head.key(("id",))
+        key = head.id
         if head.kind == "request":
             assert head.method is not None
             carried = (head.key(path) for path in self._judge.dialect.request_tokens)
