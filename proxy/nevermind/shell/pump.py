@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 LENT = 256 * 1024
 """Bytes of the buffer for long messages: as much as a pipe of ours holds."""
 
+_ASTRAY = 4096 - 16
+"""Bytes by which so large an allocation misses the next page: copies of whole pages are faster."""
+
 
 class NoteWriter(Protocol):
     """Where notes go; it must neither block nor raise."""
@@ -70,7 +73,8 @@ class Pump:
         self._timed = session.timed
         self._children = True
         self._look_again: float | None = None
-        self._buffer = bytearray(LENT)
+        self._buffer = bytearray(LENT + _ASTRAY)
+        del self._buffer[:_ASTRAY]
         self._up = _flow(session, Peer.CLIENT, host[0], server[1], ready)
         self._down = _flow(session, Peer.SERVER, server[0], host[1], ready)
         self._sources: dict[int, Flow] = {}
