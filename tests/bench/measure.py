@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -74,6 +75,12 @@ def measure(programs: Path, mode: Mode, relay: list[str], order: str) -> Run | N
     return found
 
 
+def ours() -> str:
+    """The command of the environment that this runs in, else the one on the PATH."""
+    beside = str(Path(sys.executable).parent)
+    return shutil.which("nevermind", path=beside) or "nevermind"
+
+
 def show(mode: str, order: str, rounds: list[dict[str, Run | None]]) -> None:
     """A table: a row per relay, a column per metric."""
     metrics = MODES[mode].metrics
@@ -114,7 +121,7 @@ def main() -> None:
     relays = {
         "direct": [],
         BASE: [str(programs / "relay")],
-        "nevermind": ["nevermind", "run", "--"],
+        "nevermind": [ours(), "run", "--"],
     }
     for given in options.relays:
         name, _, command = given.partition("=")
