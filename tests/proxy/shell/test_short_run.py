@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -70,7 +72,9 @@ class TestThePrelude:
 
     def play(self, overture: Overture, conversation: Callable[[], object]) -> int | None:
         """The code with which ``overture`` ends."""
-        loaded = threading.Event()
+        prelude = overture.prelude
+        in_the_thread = prelude._load
+        done = threading.Event()
         self.over = threading.Event()
         failures: list[BaseException] = []
 
@@ -79,12 +83,16 @@ class TestThePrelude:
                 conversation()
             except BaseException as error:  # noqa: BLE001 -- raised again below
                 failures.append(error)
-            finally:
-                loaded.set()
 
-        code = overture.prelude.play(load, brief=True)
+        def watched(*arguments: Any) -> None:
+            in_the_thread(*arguments)
+            done.set()
+
+        with mock.patch.object(prelude, "_load", watched):
+            code = prelude.play(load, brief=True)
         self.over.set()
-        assert loaded.wait(30)
+        # a run would end here; the stage must stand until the thread has used its last descriptor
+        assert done.wait(30)
         with contextlib.suppress(FileExistsError):
             # the stage's own pump takes it down, and knew it before it was let go of
             overture.stage.pump.readiness.add(overture.stage.server_stdin.sink, 0)
