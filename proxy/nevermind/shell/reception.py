@@ -10,6 +10,7 @@ from http import HTTPStatus
 import trio
 
 from nevermind.shell.admission import Head, Refusal, Request
+from nevermind.shell.transports.tls import half_close
 from nevermind.shell.transports.wire import CHUNK
 
 PATIENCE = 10.0
@@ -54,8 +55,7 @@ async def respond(
     with trio.move_on_after(LINGER):
         try:
             await stream.send_all(head.encode("ascii") + body)
-            if isinstance(stream, trio.abc.HalfCloseableStream):
-                await stream.send_eof()
+            await half_close(stream)
             # closing while something comes in would reset the connection, response and all
             while await stream.receive_some(CHUNK):
                 pass

@@ -19,6 +19,7 @@ from collections import deque
 import trio
 
 from nevermind.shell.transports.frames import CLOSE, FrameMeter
+from nevermind.shell.transports.tls import half_close
 
 CHUNK = 64 * 1024
 """Bytes per read: the library's own 4 KiB cost a trip through the scheduler each."""
@@ -176,8 +177,7 @@ class Wire(trio.abc.Stream):
         """
         self._lingering = True
         try:
-            if isinstance(self.stream, trio.abc.HalfCloseableStream):
-                await self.stream.send_eof()
+            await half_close(self.stream)
             while not self._ended:
                 if self._reading is None:
                     await self._read()
