@@ -5,6 +5,7 @@ Knows addresses and how to reach them; what is said there is the transport's.
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ import trio
 
 from nevermind.endpoints import Endpoint
 from nevermind.shell.transports.socket import SocketTransport
+from nevermind.shell.transports.tls import reason
 from nevermind.shell.transports.transport import ByteTransport, MessageTransport
 
 TIMEOUT = 10.0
@@ -109,10 +111,12 @@ def _why(error: BaseException) -> str:
     """The reason in a few words; those of several attempts are told apart."""
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"certificate: {cause.verify_message}"
-        if isinstance(cause, OSError) and cause.strerror:
+        if isinstance(cause, ssl.SSLError):
+            return reason(cause)
+        if isinstance(cause, socket.gaierror) and cause.strerror:
             return cause.strerror
+        if isinstance(cause, OSError) and cause.errno:
+            return os.strerror(cause.errno)  # Trio's own words quote the address once more
         if isinstance(cause, BaseExceptionGroup):
             return "; ".join(dict.fromkeys(_why(each) for each in cause.exceptions))
         cause = cause.__cause__

@@ -28,6 +28,7 @@ from nevermind.shell.serve_options import ServeOptions
 from nevermind.shell.spawn import CannotStart
 from nevermind.shell.transports.process import ProcessTransport
 from nevermind.shell.transports.socket import SocketTransport
+from nevermind.shell.transports.tls import reason
 from nevermind.shell.transports.transport import (
     GOING_AWAY,
     ByteTransport,
@@ -246,7 +247,7 @@ async def _secure(
             failure = error.__cause__
             if not isinstance(failure, ssl.SSLError) or isinstance(failure, ssl.SSLEOFError):
                 return None  # no more than a look whether somebody listens
-            return Refusal(400, f"no TLS handshake: {failure.reason}")
+            return Refusal(400, f"no TLS handshake: {reason(failure)}")
         return secured
     return Refusal(408, "too slow")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import ssl
@@ -193,24 +194,34 @@ class TestUnreachable:
             url = f"ws://127.0.0.1:{unused.getsockname()[1]}/?s3cret"
             with connecting("--connect", url) as proxy:
                 assert proxy.ends() == 69
-                assert "refused" in proxy.events("unreachable")[0]["why"]
+                where = url.removesuffix("?s3cret")
+                assert proxy.events("unreachable")[0]["why"] == f"{where}: Connection refused"
                 assert b"s3cret" not in proxy.log
+
+    def test_a_name_that_nobody_has(self) -> None:
+        with connecting("--connect", "tcp://nowhere.invalid:1") as proxy:
+            assert proxy.ends() == 69
+            why = proxy.events("unreachable")[0]["why"]
+            assert re.fullmatch(r"tcp://nowhere\.invalid:1: [^(\[]+", why)
 
     def test_a_refusal(self) -> None:
         with upstream(refuses=401) as server, connecting("--connect", server.url) as proxy:
             assert proxy.ends() == 69
             assert proxy.events("unreachable")[0]["why"].endswith("refused with status 401")
 
-    def test_what_speaks_no_http(self) -> None:
+    @pytest.mark.parametrize(
+        ("scheme", "finding"),
+        [("ws", "that is no WebSocket handshake"), ("wss", "it speaks no TLS")],
+    )
+    def test_what_speaks_another_protocol(self, scheme: str, finding: str) -> None:
         with line_server(socket.AF_INET, ("127.0.0.1", 0)) as listening:
-            url = f"ws://127.0.0.1:{listening.getsockname()[1]}/"
+            url = f"{scheme}://127.0.0.1:{listening.getsockname()[1]}/"
             with connecting("--connect", url) as proxy:
                 peer, _ = listening.accept()
                 with peer:
                     peer.sendall(b"220 mail.example ESMTP\r\n\r\n")
                     assert proxy.ends() == 69
-                why = proxy.events("unreachable")[0]["why"]
-                assert why.endswith("that is no WebSocket handshake")
+                assert proxy.events("unreachable")[0]["why"] == f"{url}: {finding}"
 
 
 class TestSockets:
