@@ -32,8 +32,8 @@ NEVER = float("inf")
 class Child:
     """One server process.  ``stdin`` (to write) and ``stdout`` (to read) are ours to use.
 
-    ``code`` is its exit code once it is gone, 128+n if signal n ended it; ``ended_at`` is
-    when that was, in Trio's time.
+    ``code`` is its exit code once it is gone, 128+n if signal n ended it, and ``how`` the
+    same in words; ``ended_at`` is when that was, in Trio's time.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], stdin: int, stdout: int) -> None:
@@ -43,6 +43,7 @@ class Child:
         self.ended = trio.Event()
         self.ended_at = NEVER
         self.code: int | None = None
+        self.how = ""
         self._process = process
         self._calls: list[Callable[[], None]] = []
 
@@ -61,6 +62,8 @@ class Child:
         """It was waited for, with this status."""
         self._process.returncode = os.waitstatus_to_exitcode(status)
         self.code = exit_code_of(status)
+        by = -self._process.returncode
+        self.how = f"was ended by signal {by}" if by > 0 else f"exited with {self.code}"
         self.ended_at = trio.current_time()
         self.ended.set()
         for call in self._calls:

@@ -106,7 +106,8 @@ class Exchange:
                         await self._until_room(side)
                     received = await side.transport.receive()
                     if received is None:
-                        side.goodbye = side.goodbye or side.transport.goodbye
+                        if side.closed is None:  # else it is we who have ended it
+                            side.goodbye = side.goodbye or side.transport.goodbye
                         break
                     now = side.read_at = trio.current_time()
                     if isinstance(received, Message):
@@ -117,7 +118,7 @@ class Exchange:
                     if together % TOGETHER == 0:
                         self._settle(now)
         except ConnectionLost as lost:
-            if side.closed is None:  # else it is we who have ended it
+            if side.closed is None:
                 side.goodbye = side.goodbye or lost.goodbye
             self._deafen(side)
             self._nursery.start_soon(self._end, side)

@@ -99,6 +99,7 @@ class TestStopping:
             assert host.close_code == 1001
             assert proxy.ends() == 0
             assert gone(pid)
+            assert not proxy.events("broken")
 
     @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
     def test_told_twice_it_does_not_wait(self, name: str) -> None:

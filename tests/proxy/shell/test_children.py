@@ -65,14 +65,19 @@ async def test_it_leads_a_session_and_has_the_limits_it_was_promised() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "expected"), [("raise SystemExit(3)", 3), ("import os; os.kill(os.getpid(), 9)", 137)]
+    ("code", "expected", "how"),
+    [
+        ("raise SystemExit(3)", 3, "exited with 3"),
+        ("import os; os.kill(os.getpid(), 9)", 137, "was ended by signal 9"),
+    ],
 )
-async def test_its_exit_code_is_known_as_a_shell_has_it(code: str, expected: int) -> None:
+async def test_its_exit_code_is_known_as_a_shell_has_it(code: str, expected: int, how: str) -> None:
     async with started(code) as (_, child):
         called: list[int | None] = []
         child.when_ended(lambda: called.append(child.code))
         await child.ended.wait()
         assert child.code == expected
+        assert child.how == how
         assert called == [expected]
 
 

@@ -157,10 +157,12 @@ class TestStopping:
         async with exchanging(client, server) as running:
             client.says(text(CALL))
             await server.hears(text(CALL))
+            client.goodbye = server.goodbye = Goodbye(1011, "ended by us")
             running.exchange.stop(Goodbye(1001, "going away"))
             running.exchange.stop(Goodbye(1000, "again"))
             await running.over.wait()
             assert client.told == server.told == Goodbye(1001, "going away")
+            assert running.exchange.goodbyes == {Peer.CLIENT: None, Peer.SERVER: None}
 
     async def test_before_it_has_begun(self, autojump_clock: MockClock) -> None:
         client, server = ScriptedWeb(), ScriptedStream()

@@ -123,9 +123,12 @@ class TestTheClientEnds:
     ) -> None:
         client, server = ScriptedStream(), ScriptedStream()
         async with exchanging(client, server) as running:
+            server.goodbye = Goodbye(1011, "the server was ended by signal 15")
             client.ends()
             await server.closed.wait()
             assert running.elapsed == pytest.approx(GRACE)
+            await running.over.wait()
+            assert running.exchange.goodbyes[Peer.SERVER] is None  # it is we who ended it
 
     async def test_one_that_reads_nothing_too(self, autojump_clock: MockClock) -> None:
         client, server = ScriptedStream(), ScriptedStream()

@@ -49,8 +49,7 @@ class ProcessTransport(DescriptorTransport):
             with trio.move_on_after(QUIET):
                 await self._child.ended.wait()  # its stdout ends a moment before it does
             if self._child.code:
-                why = f"the server exited with {self._child.code}"
-                self.goodbye = Goodbye(INTERNAL_ERROR, why)
+                self.goodbye = Goodbye(INTERNAL_ERROR, f"the server {self._child.how}")
         return data
 
     async def _last_words(self) -> bytes | None:
