@@ -178,7 +178,7 @@ class TestTls:
                 plain.settimeout(PATIENCE)
                 assert b"HTTP" not in plain.recv(100)
             said = proxy.said("refused")[0]
-            assert (said["status"], said["why"]) == (400, "no TLS handshake: HTTP_REQUEST")
+            assert (said["status"], said["why"]) == (400, "no TLS handshake: plain HTTP")
             with proxy.call(ssl=known) as peer:
                 assert ask(peer, "echo", big="x" * 2_000_000) == {"big": "x" * 2_000_000}
 
