@@ -50,7 +50,8 @@ class Table:
         allowed = f"an array, each {kind.allowed}"
         found = self.raw[key]
         if not isinstance(found, list):
-            raise self.wrong(key, allowed)
+            instead = ("…",) if kind.discreet else ()
+            raise self.wrong(key, allowed, *instead)
         taken = []
         for number, each in enumerate(found, 1):
             try:

@@ -178,6 +178,10 @@ class TestRefusals:
                 "origin = ['https://a', 'B']",
                 'origin: element 2: found "B"; allowed: an origin such as https://example.com',
             ),
+            (
+                "header = 'hush'",
+                'header: found "…"; allowed: an array, each a header field such as',
+            ),
             ("header = ['hush']", "header: element 1: found …; allowed: a header field such as"),
             ("header = ['A:b', 1]", "header: element 2: found 1; allowed: a header field such as"),
             ('"a\\nb" = 1', 'unknown key "a\\u000ab"'),
