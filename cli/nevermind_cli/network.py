@@ -120,8 +120,8 @@ def _dial(arguments: Arguments, environment: Mapping[str, str]) -> Dial | None:
         return None
     endpoint = _endpoint(values["connect"], listening=False)
     authority = _text(values["tls_ca"]) if endpoint.scheme == "wss" else None
-    if authority is not None and not os.access(authority, os.R_OK):
-        raise UsageError(f"{arguments.origins['tls_ca']}: {authority!r} cannot be read")
+    if authority is not None:
+        _check_authority(authority, arguments.origins["tls_ca"])
     return Dial(
         endpoint=endpoint,
         headers=tuple(_headers(arguments, environment)) if endpoint.messages else (),
@@ -129,6 +129,16 @@ def _dial(arguments: Arguments, environment: Mapping[str, str]) -> Dial | None:
         ping_interval=_seconds(values["ping_interval"]),
         ping_timeout=_seconds(values["ping_timeout"]),
     )
+
+
+def _check_authority(path: str, origin: str) -> None:
+    """That there are certificates in it, before a server is asked for its own."""
+    try:
+        ssl.create_default_context(cafile=path)
+    except ssl.SSLError:  # whose words are those of a library
+        raise UsageError(f"{origin}: {path!r}: no certificates, as PEM") from None
+    except OSError as error:
+        raise UsageError(f"{origin}: {path!r}: {error.strerror}") from None
 
 
 def _headers(arguments: Arguments, environment: Mapping[str, str]) -> Iterator[tuple[bytes, bytes]]:

@@ -21,7 +21,8 @@ def check_network(arguments: Arguments) -> None:
     values = arguments.values
     listen, connect = str(values["listen"] or ""), str(values["connect"] or "")
     if connect and arguments.command:
-        raise UsageError(f"{arguments.origins['connect']}: and a command: only one can be served")
+        origin = arguments.origins["connect"]
+        raise UsageError(f"{origin} and a command: only one of them can be the server")
     web_host, web_server = listen.startswith(_WEB), connect.startswith(_WEB)
     wanted = (
         (_LISTENING, bool(listen), "--listen"),

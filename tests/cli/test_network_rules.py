@@ -118,6 +118,21 @@ class TestSecretsOfNoUse:
         assert "unreachable: unix:/no/such/socket" in ended.stderr
 
 
+class TestAuthorities:
+    @pytest.mark.parametrize(
+        ("path", "why"),
+        [
+            ("/no/such/file", "No such file or directory"),
+            (__file__, "no certificates, as PEM"),
+        ],
+    )
+    def test_a_file_without_certificates(self, path: str, why: str) -> None:
+        """It is known before the server is asked for its own."""
+        ended = nevermind("run", "--connect", "wss://nowhere.invalid/", "--tls-ca", path)
+        assert ended.returncode == 2
+        assert ended.stderr == f"nevermind run: --tls-ca: {path!r}: {why}\n"
+
+
 class TestTogether:
     @pytest.mark.parametrize(
         "words",
@@ -137,8 +152,9 @@ class TestTogether:
 
 class TestContradictions:
     def test_two_servers(self) -> None:
-        with pytest.raises(UsageError, match=r"^--connect: and a command: only one can be served$"):
+        with pytest.raises(UsageError) as error:
             check_network(read_arguments([*TO_TCP, "--", "server"], {}))
+        assert str(error.value) == "--connect and a command: only one of them can be the server"
 
     def test_two_tokens(self) -> None:
         assert refusal(*WS, "--token-env=T", "--token-file=t") == (
