@@ -92,7 +92,7 @@ async def _serve(
             admin = _admin(options, service)
             for listener in opened.admin.listeners:
                 nursery.start_soon(service.accept, listener, admin.answer, nursery)
-            _announce(journal, opened.admin, "health and metrics")
+            _announce(journal, opened.admin, admin.serves)
         _announce(journal, opened.sockets, "ready")
         gc.freeze()  # what has been imported is here to stay
         await service.run(opened.sockets, welcome.answer)
@@ -117,4 +117,4 @@ def _admin(options: ServeOptions, service: Service) -> Admin:
     else:
         content_type = CONTENT_TYPE
         page = Page(service.tally, service.totals, service.open_now, options.max_connections)
-    return Admin(options.health_path, lambda: service.accepting, page, content_type)
+    return Admin(options.health_path, lambda: service.closed_because, page, content_type)

@@ -60,9 +60,11 @@ class Service:
         self._lines = 0
 
     @property
-    def accepting(self) -> bool:
-        """Whether one more session would be taken; if not, connections should go elsewhere."""
-        return not self._stopping and self._places < self._limit
+    def closed_because(self) -> str:
+        """Why no more sessions are taken, so that they should go elsewhere; "" while they are."""
+        if self._stopping:
+            return "about to stop"
+        return f"no more than {self._limit} at once" if self._places >= self._limit else ""
 
     def open_now(self) -> int:
         """How many sessions there are."""
@@ -122,7 +124,7 @@ class Service:
 
     @contextmanager
     def place(self) -> Iterator[int]:
-        """The place of one session: its number.  Ask first whether we are ``accepting``."""
+        """The place of one session: its number.  Ask first what is ``closed_because``."""
         self._places += 1
         try:
             yield next(self._numbers)

@@ -37,8 +37,7 @@ from nevermind.shell.transports.transport import (
 )
 from nevermind.shell.transports.wire import Wire
 
-FULL = Refusal(503, "no place", (("Retry-After", "5"),))
-OVERRUN = Refusal(503, "too many at once", (("Retry-After", "1"),))
+OVERRUN = "too many at once are saying who they are"
 NO_SERVER = Refusal(502, "the server cannot be reached")
 
 
@@ -75,8 +74,9 @@ class Welcome:
     # ------------------------------------------------------------------ sockets
 
     async def _answer_plain(self, stream: trio.SocketStream) -> None:
-        if not self._service.accepting:
-            self._service.refuse(503, FULL.why, {"from": _name(stream)})
+        closed_because = self._service.closed_because
+        if closed_because:
+            self._service.refuse(503, closed_because, {"from": _name(stream)})
             return
         whom = _name(stream)
         client = SocketTransport(take_over(stream), strange=self._options.listen.scheme == "tcp")
@@ -102,7 +102,7 @@ class Welcome:
         about: dict[str, Member] = {"from": _name(plain)}
         with self._service.greeting() as heard:
             if not heard:
-                self._service.refuse(503, OVERRUN.why, about)
+                self._service.refuse(503, OVERRUN, about)
                 return
             if self._tls is not None:
                 secured = await _secure(plain, self._tls)
@@ -119,11 +119,13 @@ class Welcome:
                 return
             request, rest = found
             about |= _wants(request)
-            accepting = self._service.accepting
+            closed_because = self._service.closed_because
             if request.path == self._options.health_path:
-                await answer_health(stream, request, accepting=accepting)
+                await answer_health(stream, request, closed_because)
                 return
-            refusal = self._door.examine(request) or (None if accepting else FULL)
+            refusal = self._door.examine(request)
+            if refusal is None and closed_because:
+                refusal = Refusal(503, closed_because, (("Retry-After", "5"),))
             if refusal is not None:
                 await self._refuse(stream, refusal, about)
                 return

@@ -74,6 +74,7 @@ class TestRefusals:
                     proxy.call()
                 assert refused.value.response.status_code == 503
                 assert "Retry-After" in refused.value.response.headers
+                assert proxy.said("refused")[0]["why"] == "no more than 2 at once"
             assert all(map(gone, pids))
             proxy.said("summary", 2)
             with proxy.call() as host:
@@ -105,11 +106,12 @@ class TestHealth:
             assert proxy.get("/up")[0] == 200
             with proxy.call() as host:
                 ask(host, "echo")
-                assert proxy.get("/up") == (503, "takes no new connections\n")
+                assert proxy.get("/up") == (503, "no more than 1 at once\n")
 
     def test_operators_have_a_port_of_their_own(self) -> None:
         with Listening("--admin-listen", "tcp://127.0.0.1:0") as proxy:
             port = proxy.admin_port
+            assert proxy.events("listening")[0]["why"] == "health and metrics"
             with proxy.call() as host:
                 host.send('{"jsonrpc":"2.0","id":7,"method":"wait"}')
                 ask(host, "echo")
@@ -123,5 +125,5 @@ class TestHealth:
                 assert proxy.get("/other", port)[0] == 404
                 proxy.process.terminate()
                 proxy.said("stopping")
-                assert proxy.get("/healthz", port)[0] == 503
+                assert proxy.get("/healthz", port) == (503, "about to stop\n")
             assert proxy.ends() == 0

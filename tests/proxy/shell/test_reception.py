@@ -149,30 +149,32 @@ class TestAdmin:
     async def test_what_can_be_asked(
         self, line: str, status: int, autojump_clock: trio.testing.MockClock
     ) -> None:
-        admin = Admin("/healthz", lambda: True, Page(), "text/plain")
+        admin = Admin("/healthz", lambda: "", Page(), "text/plain")
         answer = await asked_of(admin, f"{line} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
         assert answer.startswith(f"HTTP/1.1 {status} ".encode())
 
     async def test_health_says_when_newcomers_should_go_elsewhere(
         self, autojump_clock: trio.testing.MockClock
     ) -> None:
-        admin = Admin("/up", lambda: False, None, "")
+        admin = Admin("/up", lambda: "about to stop", None, "")
         answer = await asked_of(admin, b"GET /up HTTP/1.1\r\nHost: h\r\n\r\n")
         assert answer.startswith(b"HTTP/1.1 503 ")
+        assert answer.endswith(b"\r\n\r\nabout to stop\n")
 
     async def test_without_the_library_the_page_says_how_to_get_it(
         self, autojump_clock: trio.testing.MockClock
     ) -> None:
-        admin = Admin("/up", lambda: True, None, "")
+        admin = Admin("/up", lambda: "", None, "")
         answer = await asked_of(admin, b"GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n")
         assert answer.startswith(b"HTTP/1.1 501 ")
         assert b"pip install" in answer
+        assert "pip install" in admin.serves
 
     @pytest.mark.parametrize("data", [b"", b"\xff\r\n\r\n"])
     async def test_what_is_no_request(
         self, data: bytes, autojump_clock: trio.testing.MockClock
     ) -> None:
-        admin = Admin("/up", lambda: True, None, "")
+        admin = Admin("/up", lambda: "", None, "")
         here, there = pair()
         if data:
             await there.send_all(data)
