@@ -192,7 +192,7 @@ config.add_command(
 )
 
 
-@config.command()
+@config.command(short_help="Check a file to its last key; nothing is run.")
 @click.argument("file")
 def check(file: str) -> int:
     """Check the configuration FILE, to its last key, without running anything."""
