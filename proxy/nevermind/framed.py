@@ -37,6 +37,8 @@ class FramedInbound:
         self._left = 0
         """Bytes of the message in ``_through`` that are still to come."""
         self._told_astray = False
+        self._hints = sender is Peer.CLIENT
+        """It has not sent a single frame yet."""
         self.passing = False
         """Nothing is lent: a body's length is known, and it is framed by it."""
         self.clean = False
@@ -106,7 +108,7 @@ class FramedInbound:
         if body_start == body_stop:
             self._mind_stray(data[start:stop])
             return None
-        self._told_astray = False
+        self._hints = self._told_astray = False
         body = data[body_start:body_stop]
         out = pass_on(self._judge, self._sender, body, now)
         if out is body:
@@ -120,6 +122,8 @@ class FramedInbound:
         """What stands outside of frames may have held requests: then nothing is certain."""
         if b"{" in data and not self._told_astray:
             self._told_astray = True
+            if self._hints and data.startswith(b"{"):
+                self._judge.hint_at_lines()
             self._judge.untracked(self._sender, _UNFRAMED)
 
     def _begin_overlong(self, data: bytes, frame: Frame, now: float) -> None:

@@ -224,6 +224,11 @@ class Judge:
         why = f"the host sends Content-Length headers, which {self.dialect.name} has not"
         self.notes.append(Note(event=Event.HINT, why=f"{why}: --dialect lsp may be meant"))
 
+    def hint_at_lines(self) -> None:
+        """The other way round: it leaves headers out in a dialect that has them."""
+        why = f"the host sends no Content-Length headers, which {self.dialect.name} has"
+        self.notes.append(Note(event=Event.HINT, why=f"{why}: --dialect mcp may be meant"))
+
     def _keep_reason(self, verdict: Verdict) -> None:
         """Remember why a request was cancelled, to tell it with what comes late."""
         use = verdict.record

@@ -140,3 +140,37 @@ class TestHint:
         """There is nothing to be told."""
         done = play(client.raw(frame(note())), server.hears_raw(frame(note())), dialect=MCP_FRAMED)
         assert done.notes == []
+
+    def test_a_host_that_sends_lines_where_each_message_has_one(self) -> None:
+        """The other way round."""
+        line = call(1) + b"\n"
+        done = play(
+            client.raw(line),
+            server.hears_raw(line),
+            client.raw(line),
+            server.hears_raw(line),
+            dialect=MCP_FRAMED,
+        )
+        assert [n.event for n in done.notes] == [Event.HINT, Event.FORGET]
+        assert done.notes[0].why == (
+            "the host sends no Content-Length headers, which mcp has: --dialect mcp may be meant"
+        )
+
+    def test_a_line_of_one_that_knows_better_is_none(self) -> None:
+        line = call(1) + b"\n"
+        done = play(
+            client.raw(frame(note()) + line),
+            server.hears_raw(frame(note()) + line),
+            dialect=MCP_FRAMED,
+        )
+        assert [n.event for n in done.notes] == [Event.FORGET]
+
+    def test_nor_is_what_it_printed_by_mistake(self) -> None:
+        sent = b"oops {}\n"
+        done = play(client.raw(sent), server.hears_raw(sent), dialect=MCP_FRAMED)
+        assert [n.event for n in done.notes] == [Event.FORGET]
+
+    def test_nor_is_a_line_of_the_server(self) -> None:
+        line = note() + b"\n"
+        done = play(server.raw(line), client.hears_raw(line), dialect=MCP_FRAMED)
+        assert [n.event for n in done.notes] == [Event.FORGET]
