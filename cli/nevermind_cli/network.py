@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from nevermind.dialects import MCP
 from nevermind.endpoints import Endpoint, parse_endpoint
+from nevermind.shell.admin import METRICS_PATH
 from nevermind.shell.dialing import Dial
 from nevermind.shell.listen import Opened
 from nevermind.shell.listening import CannotListen, Exposed, Sockets, open_sockets
@@ -54,6 +55,12 @@ def _serve_options(
     assert isinstance(origins, tuple)
     admin = values["admin_listen"]
     listen = _endpoint(values["listen"], listening=True)
+    health_path = str(values["health_path"])
+    if listen.messages and listen.path == health_path:
+        where = f"{arguments.origins['listen']}: {listen}"
+        raise UsageError(f"{where}: this is the path of health checks: see --health-path")
+    if admin is not None and health_path == METRICS_PATH:
+        raise UsageError(f"{arguments.origins['health_path']}: {METRICS_PATH} is the metrics' path")
     return ServeOptions(
         run=options,
         listen=listen,
@@ -65,7 +72,7 @@ def _serve_options(
         tls_cert=_text(values["tls_cert"]),
         tls_key=_text(values["tls_key"]),
         admin=None if admin is None else _endpoint(admin, listening=True),
-        health_path=str(values["health_path"]),
+        health_path=health_path,
         ping_interval=_seconds(values["ping_interval"]),
         ping_timeout=_seconds(values["ping_timeout"]),
         insecure=bool(values["insecure_listen"]),

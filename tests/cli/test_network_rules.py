@@ -133,6 +133,26 @@ class TestAuthorities:
         assert ended.stderr == f"nevermind run: --tls-ca: {path!r}: {why}\n"
 
 
+class TestPaths:
+    """A path has one meaning."""
+
+    def test_sessions_where_health_checks_are(self) -> None:
+        ended = nevermind("run", "--listen", "ws://127.0.0.1:0/healthz", "--", "server")
+        assert ended.returncode == 2
+        assert ended.stderr == (
+            "nevermind run: --listen: ws://127.0.0.1:0/healthz:"
+            " this is the path of health checks: see --health-path\n"
+        )
+
+    def test_health_checks_where_metrics_are(self) -> None:
+        ended = nevermind(
+            *("run", "--listen", "ws://127.0.0.1:0/mcp", "--health-path", "/metrics"),
+            *("--admin-listen", "tcp://127.0.0.1:0", "--", "server"),
+        )
+        assert ended.returncode == 2
+        assert ended.stderr == "nevermind run: --health-path: /metrics is the metrics' path\n"
+
+
 class TestTogether:
     @pytest.mark.parametrize(
         "words",
