@@ -14,7 +14,7 @@ import os
 import select
 import stat
 
-from nevermind.shell.spawn import widen
+from nevermind.shell.spawn import PIPE_DOWN, PIPE_UP, widen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def _take_over(fd: int, access: int) -> tuple[int, int]:
             pass  # another user's (a container's stdio), or a pipe that nobody reads
         else:
             os.close(_move(fd))
-            widen(anew)
+            widen(anew, PIPE_UP if access == os.O_RDONLY else PIPE_DOWN)
             return _AS_IT_IS, anew
     how = _IN_A_THREAD if os.get_blocking(fd) else _AS_IT_IS
     return how, _move(fd)

@@ -27,8 +27,8 @@ from nevermind.shell.tree import ServerTree, in_foreground
 if TYPE_CHECKING:
     from nevermind.session import Session
 
-LENT = 256 * 1024
-"""Bytes of the buffer for long messages: as much as a pipe of ours holds."""
+LENT = 512 * 1024
+"""Bytes of the buffer for long messages: as much as a pipe to the host holds."""
 
 _ASTRAY = 4096 - 16
 """Bytes by which so large an allocation misses the next page: copies of whole pages are faster."""

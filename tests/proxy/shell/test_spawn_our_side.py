@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nevermind.shell.spawn import PIPE_SIZE, widen
+from nevermind.shell.spawn import PIPE_DOWN, widen
 from proxy.shell.in_process import python, told
 from proxy.shell.started import START
 
@@ -98,16 +98,15 @@ class TestWidePipes:
     def test_a_pipe_is_widened_never_narrowed(self) -> None:
         source, sink = os.pipe()
         try:
-            assert self.size(sink) < PIPE_SIZE
-            widen(sink)
-            assert self.size(source) == PIPE_SIZE
-            fcntl.fcntl(sink, 1031, 2 * PIPE_SIZE)
-            widen(sink)
-            assert self.size(sink) == 2 * PIPE_SIZE
+            assert self.size(sink) < PIPE_DOWN
+            widen(sink, PIPE_DOWN)
+            assert self.size(source) == PIPE_DOWN
+            widen(sink, PIPE_DOWN // 2)
+            assert self.size(sink) == PIPE_DOWN
         finally:
             os.close(source)
             os.close(sink)
 
     def test_what_is_no_pipe_is_left_as_it_is(self, tmp_path: Path) -> None:
         with open(tmp_path / "file", "wb") as file:
-            widen(file.fileno())
+            widen(file.fileno(), PIPE_DOWN)
