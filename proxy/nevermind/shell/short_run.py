@@ -43,15 +43,12 @@ def let_go_of_stdin(server: ServerProcess) -> None:
 
     Its descriptor stays valid, for the engine to close if it is there in time.
     """
-    theirs, ours = os.pipe()
+    # the end to read stays open, though nothing is ever written: without it the poll set
+    # would report a reader that is gone
+    _, ours = os.pipe()
     os.set_blocking(ours, False)
     os.dup2(ours, server.stdin, inheritable=False)
     os.close(ours)
-    # nobody reads ``theirs``, and nothing is written to it: it only has to be there
-    _kept_open.append(theirs)
-
-
-_kept_open: list[int] = []
 
 
 def code_at_the_end(server: ServerProcess) -> int | None:
